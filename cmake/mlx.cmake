@@ -1,0 +1,22 @@
+# MLX from the unpacked PyPI wheel (scripts/setup puts it into .deps/mlx-wheel), or not at all.
+# Gives LAYA_HAVE_MLX and, when ON, the target laya_mlx: OpenBLAS stands before libmlx on the link line, so that its cblas_sgemm
+# is found first; the reference BLAS inside the wheel reaches 2 GFLOPS.
+set(MLX_WHEEL ${CMAKE_SOURCE_DIR}/.deps/mlx-wheel/mlx)
+set(LAYA_HAVE_MLX OFF)
+if(NOT LAYA_WITHOUT_MLX AND EXISTS ${MLX_WHEEL}/share/cmake/MLX/MLXConfig.cmake)
+  set(MLX_DIR ${MLX_WHEEL}/share/cmake/MLX)
+  find_package(MLX CONFIG)
+  find_library(LAYA_OPENBLAS openblas)
+  if(MLX_FOUND AND LAYA_OPENBLAS)
+    add_library(laya_mlx INTERFACE)
+    target_include_directories(laya_mlx SYSTEM INTERFACE ${MLX_WHEEL}/include)
+    target_link_libraries(laya_mlx INTERFACE -Wl,--no-as-needed ${LAYA_OPENBLAS} ${MLX_WHEEL}/lib/libmlx.so)
+    target_link_options(laya_mlx INTERFACE -Wl,-rpath,${MLX_WHEEL}/lib)
+    set(LAYA_HAVE_MLX ON)
+  endif()
+endif()
+if(LAYA_HAVE_MLX)
+  message(STATUS "Laya: MLX found; training and the mlx backend are built")
+else()
+  message(STATUS "Laya: MLX not found; the stub backend is built (predicting works, training does not). Remedy: make setup")
+endif()
