@@ -1,5 +1,5 @@
-// Result<T> and Error: how every room reports what went wrong. Nothing here prints, aborts or throws.
-// Modelled on std::expected (C++23), which g++ 12 in C++20 mode does not have.
+// Result<T> and Error: how every room reports what went wrong. Nothing here prints, aborts or
+// throws. Modelled on std::expected (C++23), which g++ 12 in C++20 mode does not have.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace laya {
 
 /// Why an operation failed. Closed set; the message carries the details.
 enum class ErrorCode {
-  Io,           ///< the operating system refused (open, read, write, mmap, disk full)
-  Corrupt,      ///< bytes that cannot be what they claim to be (checksum, offset, field out of range)
-  Version,      ///< a well-formed file or message of a version that this build does not read
+  Io,       ///< the operating system refused (open, read, write, mmap, disk full)
+  Corrupt,  ///< bytes that cannot be what they claim to be (checksum, offset, field out of range)
+  Version,  ///< a well-formed file or message of a version that this build does not read
   BadArgument,  ///< the caller's value is outside the documented range
   TooLarge,     ///< a size beyond the documented limit
   Unsupported,  ///< valid, but this build or this machine cannot do it
@@ -23,30 +23,43 @@ enum class ErrorCode {
 /// Short lower-case name of `code` ("corrupt"), for messages and JSON.
 constexpr const char* error_code_name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::Io: return "io";
-    case ErrorCode::Corrupt: return "corrupt";
-    case ErrorCode::Version: return "version";
-    case ErrorCode::BadArgument: return "bad-argument";
-    case ErrorCode::TooLarge: return "too-large";
-    case ErrorCode::Unsupported: return "unsupported";
-    case ErrorCode::Timeout: return "timeout";
-    case ErrorCode::Internal: return "internal";
+    case ErrorCode::Io:
+      return "io";
+    case ErrorCode::Corrupt:
+      return "corrupt";
+    case ErrorCode::Version:
+      return "version";
+    case ErrorCode::BadArgument:
+      return "bad-argument";
+    case ErrorCode::TooLarge:
+      return "too-large";
+    case ErrorCode::Unsupported:
+      return "unsupported";
+    case ErrorCode::Timeout:
+      return "timeout";
+    case ErrorCode::Internal:
+      return "internal";
   }
   return "internal";
 }
 
-/// `message` names the file or field, the value, the limit and the remedy. It never holds typed text.
+/// `message` names the file or field, the value, the limit and the remedy. It never holds typed
+/// text.
 struct Error {
   ErrorCode code;
   std::string message;
 };
 
-/// A value or an Error. `value()`, `operator*` and `operator->` require has_value(); `error()` requires the opposite.
+/// A value or an Error. `value()`, `operator*` and `operator->` require has_value(); `error()`
+/// requires the opposite.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor): as std::expected
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {
+  }  // NOLINT(google-explicit-constructor): as std::expected
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -72,7 +85,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
+  Result(Error error)
+      : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
