@@ -1,0 +1,73 @@
+#include "command.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+
+#include "base/atomic_file.h"
+#include "base/utf8.h"
+
+namespace laya::apps {
+namespace {
+
+std::string one_line(std::string_view message) {
+  std::string line(message);
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return line;
+}
+
+}  // namespace
+
+void fail(Outcome& outcome, const Error& error) {
+  std::cerr << "laya: " << one_line(error.message) << std::endl;
+  outcome.exit_code = error.code == ErrorCode::BadArgument ? kUsage : kFailed;
+}
+
+void fail_usage(Outcome& outcome, std::string_view message) {
+  fail(outcome, {ErrorCode::BadArgument, std::string(message)});
+}
+
+std::string to_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Result<std::string> read_text(const std::string& path, std::size_t limit_bytes) {
+  if (path != "-") {
+    return base::read_file(path, limit_bytes);
+  }
+  std::string text;
+  char buffer[1 << 16];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof(buffer), stdin)) > 0;) {
+    if (got > limit_bytes - text.size()) {
+      return Error{ErrorCode::TooLarge, "standard input: more than " + std::to_string(limit_bytes) +
+                                            " bytes; give a part of it"};
+    }
+    text.append(buffer, got);
+  }
+  if (std::ferror(stdin) != 0) {
+    return Error{ErrorCode::Io, std::string("standard input: ") + std::strerror(errno)};
+  }
+  return text;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const base::Decoded& decoded : base::CodePoints(text)) {
+    const char32_t c = decoded.code_point;
+    const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
+    if (c == '\n') {
+      out += "⏎";
+    } else if (c == '\t') {
+      out += ' ';
+    } else {
+      base::append_utf8(control ? base::kReplacementCharacter : c, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace laya::apps
