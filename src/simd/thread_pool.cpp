@@ -1,0 +1,106 @@
+#include "simd/thread_pool.h"
+
+#include <cassert>
+#include <chrono>
+#include <system_error>
+
+#include "simd/impl/cpu_relax.h"
+
+namespace laya::simd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a helper stays awake after work: longer than the gaps between the regions of one key (tens of microseconds),
+// far shorter than the gap between two keys.
+constexpr std::chrono::microseconds kSpinAfterWork{200};
+
+// Tries between two looks at the clock, about 2 us of pauses.
+constexpr int kTriesPerLook = 64;
+
+// The caller gives its core away after this many tries: a chunk takes about 1 us, so the helper that owes one is off its core,
+// and it may be waiting for ours.
+constexpr int kTriesBeforeYield = 4096;
+
+}  // namespace
+
+ThreadPool::ThreadPool(std::size_t threads) {
+  assert(threads >= 1 && threads <= 16);
+  workers_.reserve(threads);
+  for (std::size_t i = 1; i < threads; ++i) {
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      break;  // no thread to be had: a smaller pool gives the same answers
+    }
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_.store(true);
+  wake();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::wake() {
+  calls_.fetch_add(1);
+  calls_.notify_all();  // no system call while nobody is parked
+}
+
+bool ThreadPool::take_chunk() {
+  std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t next = ticket & 0xFFFFFFFFu;
+    if (next >= ticket >> 32) return false;
+    if (ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      task_.load(std::memory_order_relaxed)(context_.load(std::memory_order_relaxed), next);
+      done_.fetch_add(1, std::memory_order_release);
+      return true;
+    }
+  }
+}
+
+void ThreadPool::run_task(std::size_t n, Task task, void* context) {
+  assert(n <= 0xFFFFFFFFu);
+  if (workers_.empty() || n < 2) {
+    for (std::size_t i = 0; i < n; ++i) task(context, i);
+    return;
+  }
+  task_.store(task, std::memory_order_relaxed);
+  context_.store(context, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  ticket_.store(static_cast<std::uint64_t>(n) << 32, std::memory_order_release);
+  wake();
+  while (take_chunk()) {
+  }
+  for (int tries = 0; done_.load(std::memory_order_acquire) != n; ++tries) {
+    if (tries < kTriesBeforeYield) {
+      cpu_relax();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+void ThreadPool::work() {
+  while (!stopping_.load()) {
+    const std::uint32_t seen = calls_.load();
+    auto deadline = Clock::now() + kSpinAfterWork;
+    for (bool spinning = true; spinning;) {
+      for (int i = 0; i < kTriesPerLook; ++i) {
+        if (take_chunk()) {
+          while (take_chunk()) {
+          }
+          deadline = Clock::now() + kSpinAfterWork;
+          break;
+        }
+        cpu_relax();
+      }
+      spinning = !stopping_.load(std::memory_order_relaxed) && Clock::now() < deadline;
+    }
+    // Parks only if nothing was asked for since `seen`; otherwise one more round of spinning.
+    calls_.wait(seen);
+  }
+}
+
+}  // namespace laya::simd

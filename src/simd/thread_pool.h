@@ -1,0 +1,59 @@
+// A pool for regions of a few microseconds: one helper thread beside the caller, spinning while there is work and for a
+// short while after it, parked on a futex otherwise (no timer, no wake-up while idle). Not a general executor: one region at a time,
+// from one calling thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace laya::simd {
+
+class ThreadPool {
+ public:
+  /// `threads` in all, the caller included, 1..16; 1 starts no thread and runs everything in place.
+  /// If the system refuses a thread the pool is smaller: threads() tells.
+  explicit ThreadPool(std::size_t threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  std::size_t threads() const { return workers_.size() + 1; }
+
+  /// Calls fn(i) once for every i in [0, n), n < 2^32, on the caller and the helpers, and returns when all are done. Chunks are taken
+  /// dynamically, so a helper that is late (still parked, or its core is taken) costs nothing but its help.
+  /// Allocates nothing. `fn` must not throw and must not call run() of the same pool.
+  template <typename Function>
+  void run(std::size_t n, Function&& fn) {
+    using F = std::remove_reference_t<Function>;
+    run_task(n, [](void* context, std::size_t i) { (*static_cast<F*>(context))(i); },
+             const_cast<void*>(static_cast<const void*>(&fn)));
+  }
+
+  /// Unparks the helpers ahead of work that is about to come (a key arrived): a parked thread needs tens of
+  /// microseconds to appear. They park again by themselves.
+  void wake();
+
+ private:
+  using Task = void (*)(void* context, std::size_t i);
+
+  void run_task(std::size_t n, Task task, void* context);
+  void work();
+  bool take_chunk();
+
+  // The region's number of chunks (high half) and the next chunk (low half) in one word: whoever advances it owns a chunk of
+  // the region that is current at that instant, and the region cannot end before that chunk is done. So task_ and
+  // context_ read after that belong to it, however late the helper was.
+  alignas(64) std::atomic<std::uint64_t> ticket_{0};
+  alignas(64) std::atomic<std::uint32_t> done_{0};   // chunks of this region that are finished
+  alignas(64) std::atomic<std::uint32_t> calls_{0};  // regions and wake()s so far; a parked helper waits for it to change
+  std::atomic<Task> task_{nullptr};
+  std::atomic<void*> context_{nullptr};
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace laya::simd
