@@ -1,0 +1,40 @@
+// From the tensors of a file to the weights of a backend: fp32 for reference and mlx, packed for
+// cpu.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "format/model_file.h"
+#include "model/aligned_bytes.h"
+#include "model/gru_config.h"
+#include "model/gru_weights.h"
+#include "model/reference_backend.h"
+#include "simd/packing.h"
+
+namespace laya::model {
+
+/// Packed weights, and the memory of those that the file does not hold in packed form. Moving keeps
+/// the views valid.
+struct OwnedPackedWeights {
+  GruWeights<simd::PackedMatrix> weights;
+  std::vector<AlignedBytes> storage;
+};
+
+/// Both check presence, kind, shape and finiteness of every tensor (for packed ones: of scales and
+/// minima) and name the first that fails, Corrupt. `file` must outlive the result.
+Result<OwnedFloatWeights> load_float_weights(const format::ModelFile& file,
+                                             const GruConfig& config);
+/// fp16 tensors are repacked as they are; fp32 ones are packed as `fp32_as` says (int8 with groups
+/// of 64 unless a test wants fp32).
+Result<OwnedPackedWeights> load_packed_weights(const format::ModelFile& file,
+                                               const GruConfig& config,
+                                               simd::WeightType fp32_as = simd::WeightType::Int8);
+
+/// The packed view of a PackedInt8 or PackedInt4 tensor of a file.
+Result<simd::PackedMatrix> packed_view(const format::TensorView& tensor);
+/// The numbers of a matrix or vector of any element type, row-major, in `out` (exactly as many as
+/// its shape says).
+Status tensor_to_floats(const format::TensorView& tensor, std::span<float> out);
+
+}  // namespace laya::model
