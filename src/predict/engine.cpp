@@ -1,0 +1,98 @@
+#include "predict/engine.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "model/model_bundle.h"
+#include "model/ngram.h"
+#include "predict/piece_index.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
+
+namespace laya::predict {
+
+struct Engine::Parts {
+  // Order matters: what is below views what is above.
+  std::optional<model::ModelBundle> network_bundle;
+  std::optional<model::ModelBundle> ngram_bundle;  // none where the first file holds both
+  const model::LanguageModel* network = nullptr;
+  const model::NgramModel* ngrams = nullptr;
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  std::optional<PieceIndex> index;
+  Mixing mixing;
+  model::Threads threads = model::Threads::One;
+};
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& options) {
+  if (paths.network_path.empty() && paths.ngram_path.empty()) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: no model file given; name a network, an n-gram table or both"};
+  }
+  if (options.threads != 1 && options.threads != 2) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: threads is " + std::to_string(options.threads) + "; must be 1 or 2"};
+  }
+  auto parts = std::make_unique<Parts>();
+  parts->threads = options.threads == 2 ? model::Threads::Two : model::Threads::One;
+  parts->mixing = options.mixing != nullptr ? *options.mixing : shipped_mixing();
+  if (!paths.network_path.empty()) {
+    auto bundle = model::ModelBundle::open(paths.network_path);
+    if (!bundle) {
+      return bundle.error();
+    }
+    parts->network_bundle.emplace(std::move(*bundle));
+    parts->network = parts->network_bundle->network();
+    parts->ngrams = parts->network_bundle->ngrams();
+    if (parts->network == nullptr) {
+      return Error{ErrorCode::BadArgument, paths.network_path + ": holds no network"};
+    }
+    auto vocabulary = text::Vocabulary::parse(parts->network_bundle->vocabulary());
+    if (!vocabulary) {
+      return Error{vocabulary.error().code,
+                   paths.network_path + ": vocabulary: " + vocabulary.error().message};
+    }
+    const std::size_t rows = parts->network->config().vocabulary_size;
+    if (vocabulary->size() != rows) {
+      return Error{ErrorCode::Corrupt, paths.network_path + ": the vocabulary has " +
+                                           std::to_string(vocabulary->size()) +
+                                           " pieces, the network " + std::to_string(rows)};
+    }
+    parts->tokenizer = std::make_unique<text::Tokenizer>(std::move(*vocabulary));
+  }
+  if (!paths.ngram_path.empty() && paths.ngram_path != paths.network_path) {
+    auto bundle = model::ModelBundle::open(paths.ngram_path);
+    if (!bundle) {
+      return bundle.error();
+    }
+    parts->ngram_bundle.emplace(std::move(*bundle));
+    parts->ngrams = parts->ngram_bundle->ngrams();
+    if (parts->ngrams == nullptr) {
+      return Error{ErrorCode::BadArgument, paths.ngram_path + ": holds no n-gram table"};
+    }
+  }
+  if (paths.ngram_path.empty()) {
+    parts->ngrams = nullptr;  // left out on purpose
+  }
+  parts->index.emplace(parts->tokenizer ? &parts->tokenizer->vocabulary() : nullptr, parts->ngrams);
+  return Engine(std::move(parts));
+}
+
+const model::LanguageModel* Engine::network() const { return parts_->network; }
+const text::Tokenizer* Engine::tokenizer() const { return parts_->tokenizer.get(); }
+const model::NgramModel* Engine::ngrams() const { return parts_->ngrams; }
+const PieceIndex& Engine::index() const { return *parts_->index; }
+const Mixing& Engine::mixing() const { return parts_->mixing; }
+model::Threads Engine::threads() const { return parts_->threads; }
+
+std::size_t Engine::weights_bytes() const {
+  return (parts_->network != nullptr ? parts_->network->weights_bytes() : 0) +
+         (parts_->ngrams != nullptr ? parts_->ngrams->size_bytes() : 0);
+}
+
+}  // namespace laya::predict

@@ -1,0 +1,71 @@
+// The engine: everything that is shared by all text fields — network weights, n-gram table,
+// vocabulary, mixing weights.
+//
+// Built once (in main), immutable, used by any number of sessions on any threads. It holds no text.
+//
+//   auto engine = Engine::open({.network_path = "models/instant/gru.laya", .ngram_path =
+//   "models/instant/ngram.laya"}, {}); Session session(*engine);                    // session.h;
+//   one per text field
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "model/language_model.h"
+#include "predict/mixing.h"
+
+namespace laya::text {
+class Tokenizer;
+}
+namespace laya::model {
+class NgramModel;
+}
+
+namespace laya::predict {
+
+class PieceIndex;
+
+/// Model files. Both may be the same file; an empty path leaves that source out; at least one is
+/// needed.
+struct EnginePaths {
+  std::string network_path;  ///< .laya with a GruLocal and its vocabulary
+  std::string ngram_path;    ///< .laya with an n-gram table
+};
+
+struct EngineOptions {
+  int threads = 1;  ///< threads that one model pass may use (1 or 2)
+  const Mixing* mixing =
+      nullptr;  ///< weights of the sources; nullptr: those learnt for the shipped model
+};
+
+class Engine {
+ public:
+  /// Maps the files and checks them. Errors: Io (cannot read), Corrupt, Version, Unsupported,
+  /// BadArgument (no path given).
+  static Result<Engine> open(const EnginePaths& paths, const EngineOptions& options);
+
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // Either may be nullptr (source left out), never both. They live as long as the engine, moved or
+  // not.
+  const model::LanguageModel* network() const;
+  const text::Tokenizer* tokenizer() const;  ///< of the network; nullptr without one
+  const model::NgramModel* ngrams() const;
+  const PieceIndex& index() const;
+  const Mixing& mixing() const;
+  model::Threads threads() const;  ///< for a session's model passes
+
+  /// Bytes of weights and tables that the engine reads at run time.
+  std::size_t weights_bytes() const;
+
+ private:
+  struct Parts;
+  explicit Engine(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace laya::predict

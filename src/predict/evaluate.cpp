@@ -1,0 +1,242 @@
+#include "predict/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/utf8.h"
+#include "predict/session.h"
+#include "text/script.h"
+#include "text/units.h"
+
+namespace laya::predict {
+namespace {
+
+bool is_blank(char32_t c) {
+  return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
+         c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;  // what Python's str.split() cuts at
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  std::size_t offset = 0;
+  while (offset < line.size()) {
+    const base::Decoded code = base::decode_utf8(line.substr(offset));
+    if (is_blank(code.code_point)) {
+      if (offset > begin) {
+        words.push_back(line.substr(begin, offset - begin));
+      }
+      begin = offset + code.length;
+    }
+    offset += code.length;
+  }
+  if (line.size() > begin) {
+    words.push_back(line.substr(begin));
+  }
+  return words;
+}
+
+std::string lowered(std::string_view text) {
+  std::string out;
+  text::append_lower(text, &out);
+  return out;
+}
+
+bool is_measured_han(char32_t c) { return c >= 0x4E00 && c <= 0x9FFF; }
+
+// The first lines that are not blank, at most `max_lines` (0: all).
+std::vector<std::string_view> chosen_lines(const std::vector<std::string>& lines,
+                                           std::size_t max_lines) {
+  std::vector<std::string_view> chosen;
+  for (const std::string& line : lines) {
+    if (max_lines != 0 && chosen.size() == max_lines) {
+      break;
+    }
+    if (!words_of(line).empty()) {
+      chosen.push_back(line);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::string>& lines,
+                               const KsrOptions& options) {
+  if (options.slots.empty()) {
+    return Error{ErrorCode::BadArgument, "eval ksr: no slot count given"};
+  }
+  for (const std::size_t slots : options.slots) {
+    if (slots < 1 || slots > Reply::kMaxCandidates) {
+      return Error{ErrorCode::BadArgument, "eval ksr: " + std::to_string(slots) +
+                                               " slots; allowed are 1 to " +
+                                               std::to_string(Reply::kMaxCandidates)};
+    }
+  }
+  const std::vector<std::string_view> chosen = chosen_lines(lines, options.max_lines);
+  if (chosen.empty()) {
+    return Error{ErrorCode::BadArgument, "eval ksr: the text has no line that is not blank"};
+  }
+  const std::size_t most = *std::max_element(options.slots.begin(), options.slots.end());
+  KsrResult result;
+  result.lines = chosen.size();
+  for (const std::size_t slots : options.slots) {
+    result.slots.push_back({slots, 0, 0, 0});
+  }
+
+  Session session(engine);
+  std::uint64_t revision = 0;
+  std::vector<bool> open(options.slots.size());
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    const std::string lower =
+        options.letter_case == EvalCase::LowerCased ? lowered(chosen[n]) : std::string(chosen[n]);
+    const std::vector<std::string_view> words = words_of(lower);
+    session.clear();
+    session.set_text({.revision = ++revision, .before = {}, .after = {}});
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string wanted = lowered(words[i]);
+      const std::uint64_t space = i + 1 < words.size() ? 1 : 0;
+      const std::uint64_t letters = base::count_code_points(words[i]);
+      result.keystrokes += letters + space;
+      ++result.words;
+      std::fill(open.begin(), open.end(), true);
+      std::size_t open_count = open.size();
+      std::size_t offset = 0;
+      for (std::uint64_t typed = 0; typed < letters && open_count > 0; ++typed) {
+        const Reply& reply = session.decide({.candidates = most, .ghost = Want::No});
+        std::size_t place = reply.candidates.size();
+        for (std::size_t c = 0; c < reply.candidates.size(); ++c) {
+          if (lowered(reply.candidates[c].text) == wanted) {
+            place = c;
+            break;
+          }
+        }
+        for (std::size_t s = 0; s < open.size(); ++s) {
+          if (open[s] && place < std::min(result.slots[s].slots, reply.candidates.size())) {
+            open[s] = false;
+            --open_count;
+            result.slots[s].keys_used += typed + 1;
+            result.slots[s].next_word_hits += typed == 0 ? 1 : 0;
+          }
+        }
+        const std::size_t length = base::decode_utf8(words[i].substr(offset)).length;
+        if (Status status =
+                session.edit({.revision = ++revision, .insert = words[i].substr(offset, length)});
+            !status) {
+          return status.error();
+        }
+        offset += length;
+      }
+      for (std::size_t s = 0; s < open.size(); ++s) {
+        result.slots[s].keys_used += open[s] ? letters + space : 0;
+      }
+      std::string rest(words[i].substr(offset));
+      if (space != 0) {
+        rest += ' ';
+      }
+      if (Status status = session.edit({.revision = ++revision, .insert = rest}); !status) {
+        return status.error();
+      }
+    }
+    if (options.progress) {
+      options.progress(n + 1, chosen.size());
+    }
+  }
+  for (KsrResult::Slot& slot : result.slots) {
+    slot.saved = 1 - static_cast<double>(slot.keys_used) / static_cast<double>(result.keystrokes);
+  }
+  return result;
+}
+
+Result<NextCharResult> evaluate_next_char(const Engine& engine,
+                                          const std::vector<std::string>& lines,
+                                          const NextCharOptions& options) {
+  const std::vector<std::string_view> chosen = chosen_lines(lines, options.max_lines);
+  if (chosen.empty()) {
+    return Error{ErrorCode::BadArgument, "eval next-char: the text has no line that is not blank"};
+  }
+  NextCharResult result;
+  result.lines = chosen.size();
+  Session session(engine);
+  std::uint64_t revision = 0;
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    session.clear();
+    session.set_text({.revision = ++revision, .before = {}, .after = {}});
+    std::string_view rest = chosen[n];
+    while (!rest.empty()) {
+      const base::Decoded code = base::decode_utf8(rest);
+      if (is_measured_han(code.code_point)) {
+        std::array<NextHan, 3> best{};
+        const std::size_t found = session.next_han(best);
+        ++result.characters;
+        for (std::size_t i = 0; i < found; ++i) {
+          if (best[i].code_point == code.code_point) {
+            result.top1 += i == 0 ? 1 : 0;
+            ++result.top3;
+          }
+        }
+      }
+      if (Status status =
+              session.edit({.revision = ++revision, .insert = rest.substr(0, code.length)});
+          !status) {
+        return status.error();
+      }
+      rest.remove_prefix(code.length);
+    }
+    if (options.progress) {
+      options.progress(n + 1, chosen.size());
+    }
+  }
+  return result;
+}
+
+std::string to_json(const KsrResult& result) {
+  nlohmann::ordered_json json;
+  json["lines"] = result.lines;
+  json["words"] = result.words;
+  json["keystrokes"] = result.keystrokes;
+  json["saved"] = nlohmann::ordered_json::object();
+  json["next_word"] = nlohmann::ordered_json::object();
+  for (const KsrResult::Slot& slot : result.slots) {
+    json["saved"][std::to_string(slot.slots)] = slot.saved;
+    json["next_word"][std::to_string(slot.slots)] =
+        result.words == 0
+            ? 0.0
+            : static_cast<double>(slot.next_word_hits) / static_cast<double>(result.words);
+  }
+  return json.dump();
+}
+
+std::string to_json(const NextCharResult& result) {
+  const auto share = [&](std::uint64_t hits) {
+    return result.characters == 0
+               ? 0.0
+               : static_cast<double>(hits) / static_cast<double>(result.characters);
+  };
+  nlohmann::ordered_json json;
+  json["lines"] = result.lines;
+  json["characters"] = result.characters;
+  json["top1"] = share(result.top1);
+  json["top3"] = share(result.top3);
+  return json.dump();
+}
+
+std::vector<std::string> text_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (!line.empty() && line.back() == '\r') {
+      line.remove_suffix(1);
+    }
+    if (line.find_first_not_of(" \t") != std::string_view::npos) {
+      lines.emplace_back(line);
+    }
+  }
+  return lines;
+}
+
+}  // namespace laya::predict

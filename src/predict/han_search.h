@@ -1,0 +1,59 @@
+// Han: the next Chinese character, and words of up to four characters grown from the likeliest
+// ones.
+//
+// Every Han character is one piece and one unit of the table, so the next character's distribution
+// is there as soon as the text is read. Longer words: the table names what may follow, the network
+// is asked about those only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "predict/mixing.h"
+#include "predict/network_source.h"
+#include "predict/ngram_source.h"
+
+namespace laya::predict {
+
+/// What a search may use; any but `index` may be nullptr, not both sources.
+struct SearchSources {
+  NetworkSource* network = nullptr;
+  NgramSource* ngrams = nullptr;
+  const PieceIndex* index = nullptr;
+  const Mixing* mixing = nullptr;
+};
+
+/// A word of 1…kMaxHan characters.
+struct HanWord {
+  static constexpr std::size_t kMaxHan = 4;
+  std::array<std::uint32_t, kMaxHan> han{};  ///< indices into PieceIndex::han()
+  std::size_t length = 0;
+  float log_prob = kImpossible;
+  float log_p_network = kImpossible;  ///< of the first character
+  float log_p_ngram = kImpossible;
+  bool from_network = false;
+  bool from_ngram = false;
+  NodeId node = kRoot;  ///< the tree's node behind as many of the characters as were looked into
+  model::NgramContext context;  ///< behind the word
+};
+
+class HanSearch {
+ public:
+  static constexpr std::size_t kPool = 64;
+
+  /// The likeliest next characters, best first, ties by code point; mixed scores. Both sources must
+  /// be prepared. `share` is λ.
+  std::size_t next(const SearchSources& sources, const TypedText& text, float share,
+                   std::span<HanWord> out);
+
+  /// Grows each of `words` (single characters) while what follows is nearly certain; at most two
+  /// passes. A word that has grown replaces the one it grew from.
+  void extend(const SearchSources& sources, float share, std::span<HanWord> words);
+
+ private:
+  std::array<HanWord, 2 * kPool> pool_;
+};
+
+}  // namespace laya::predict

@@ -1,0 +1,431 @@
+#include "predict/network_source.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "text/units.h"
+
+namespace laya::predict {
+namespace {
+
+constexpr std::size_t kProposed = 32;
+// κ: of the pieces that are a word without its space, the share that is followed by punctuation or
+// a line end, not by a suffix.
+constexpr float kEndsWithoutSpace = 0.7F;
+// How much of the probability of a word's first pieces goes, until looked into, to the pool's words
+// that begin so.
+constexpr float kShareOfUnseen = 0.5F;
+constexpr std::size_t kColumns = 8;  // of one pass; more cost more than they find
+constexpr std::size_t kRounds = 2;
+
+// e^x for x ≤ 0 to 2e-7, written so that the compiler makes vectors of it (Cody & Waite's
+// reduction, degree 6 Taylor).
+inline float exp_below_zero(float x) {
+  x = std::max(x, -87.0F);
+  const float scaled = x * 1.44269504F;
+  const float rounded = (scaled + 12582912.0F) - 12582912.0F;  // 1.5·2^23: to the nearest integer
+  const float r = (x - rounded * 0.693359375F) + rounded * 2.12194440e-4F;
+  const float p =
+      1 + r * (1 + r * (0.5F + r * (0.16666667F +
+                                    r * (0.041666668F + r * (0.008333334F + r * 0.0013888889F)))));
+  const auto exponent = static_cast<std::int32_t>(rounded) + 127;
+  return p * std::bit_cast<float>(exponent << 23);
+}
+
+// The mixed probability of the last of the `wanted` best words.
+float least_of_best(const WordQuery& query, const WordPool& pool) {
+  std::array<float, Reply::kMaxCandidates + 1> best{};  // descending; one more than is looked at
+  const std::size_t wanted = std::clamp<std::size_t>(query.wanted, 1, Reply::kMaxCandidates);
+  for (const PoolWord& word : pool.words()) {
+    const float p = query.network_share * std::exp(word.log_p_network) +
+                    (1 - query.network_share) * std::exp(word.log_p_ngram);
+    for (std::size_t i = wanted; i > 0 && p > best[i - 1]; --i) {
+      best[i] = best[i - 1];
+      best[i - 1] = p;
+    }
+  }
+  return best[wanted - 1];
+}
+
+std::string_view raise_first(std::string_view key,
+                             std::array<char, 2 * text::kMaxUnitBytes>* buffer) {
+  std::copy(key.begin(), key.end(), buffer->begin());
+  char& first = (*buffer)[0];
+  if (first >= 'a' && first <= 'z') {
+    first = static_cast<char>(first - 'a' + 'A');
+  }
+  return {buffer->data(), key.size()};
+}
+
+}  // namespace
+
+NetworkSource::NetworkSource(const model::LanguageModel& network, const text::Tokenizer& tokenizer,
+                             const PieceIndex& index, const model::NgramModel* ngrams,
+                             model::Threads threads)
+    : network_(&network),
+      tokenizer_(&tokenizer),
+      index_(&index),
+      ngrams_(ngrams),
+      tokens_(tokenizer, 2 * Session::kKeptBytes + 8),
+      state_(network.config()),
+      history_(network.config(), Session::kContextTokens),
+      tree_(network, threads),
+      token_probs_(network.config().vocabulary_size),
+      group_probs_(index.groups().size()),
+      spellings_(kSpellings) {
+  wanted_.reserve(2 * Session::kKeptBytes + 64);
+  fed_.reserve(2 * Session::kKeptBytes + 64);
+  scratch_tokens_.ids.reserve(256);
+  scratch_tokens_.ends.reserve(256);
+  missing_.reserve(2 * WordPool::kCapacity);
+}
+
+void NetworkSource::clear() {
+  tokens_.assign({});
+  wanted_.clear();
+  fed_.clear();
+  tree_.clear();
+  started_ = false;
+  stale_ = true;
+}
+
+void NetworkSource::follow(const TypedText& text, const TypedText::Delta& delta) {
+  const std::size_t kept = tokens_.text().size() - delta.erased;
+  tokens_.replace(kept, delta.erased, text.before().substr(text.before().size() - delta.inserted));
+  if (delta.dropped > 0) {
+    const std::span<const std::uint32_t> ends = tokens_.ends();
+    const auto gone = static_cast<std::size_t>(
+        std::upper_bound(ends.begin(), ends.end(), static_cast<std::uint32_t>(delta.dropped)) -
+        ends.begin());
+    tokens_.erase(0, delta.dropped);
+    fed_.erase(fed_.begin(),
+               fed_.begin() + static_cast<std::ptrdiff_t>(std::min(gone, fed_.size())));
+  }
+  stale_ = true;
+}
+
+bool NetworkSource::restart(std::size_t first) {
+  state_.reset();
+  tree_.count_pass();
+  if (!network_->advance(tree_.workspace(), state_, tokenizer_->vocabulary().begin_id()) ||
+      !history_.reset(state_)) {
+    return false;
+  }
+  fed_.assign(wanted_.begin(), wanted_.begin() + static_cast<std::ptrdiff_t>(first));
+  started_ = true;
+  return true;
+}
+
+bool NetworkSource::move_to_wanted() {
+  std::size_t common = 0;
+  const std::size_t limit = std::min(fed_.size(), wanted_.size());
+  while (common < limit && fed_[common] == wanted_[common]) {
+    ++common;
+  }
+  const std::size_t back = fed_.size() - common;
+  const std::size_t ahead = wanted_.size() - common;
+  NodeId node = kRoot;
+  if (!started_ || back > history_.available() || ahead > Session::kContextTokens) {
+    const std::size_t first =
+        wanted_.size() > Session::kContextTokens ? wanted_.size() - Session::kContextTokens : 0;
+    if (!restart(first)) {
+      return false;
+    }
+    node = kNoNode;
+  } else if (back > 0) {
+    if (!history_.truncate(back, state_)) {
+      return false;
+    }
+    fed_.resize(common);
+    node = kNoNode;
+  }
+  if (!tree_.ready()) {
+    node = kNoNode;
+  }
+  while (fed_.size() < wanted_.size()) {
+    const TokenId token = wanted_[fed_.size()];
+    // What candidates or ghost have looked into already need not be computed again.
+    node = node == kNoNode ? kNoNode : tree_.find(node, token);
+    if (node != kNoNode) {
+      if (!state_.copy_from(tree_.state(node))) {
+        return false;
+      }
+    } else {
+      tree_.count_pass();
+      if (!network_->advance(tree_.workspace(), state_, token)) {
+        return false;
+      }
+    }
+    if (!history_.push(state_)) {
+      return false;
+    }
+    fed_.push_back(token);
+  }
+  return true;
+}
+
+bool NetworkSource::prepare(const TypedText& text) {
+  if (!stale_) {
+    return tree_.ready();
+  }
+  stale_ = false;
+  const std::size_t closed = tokens_.closed_tokens();
+  wanted_.assign(tokens_.ids().begin(),
+                 tokens_.ids().begin() + static_cast<std::ptrdiff_t>(closed));
+  const std::string_view open = tokens_.open_prefix();
+  const std::size_t word = text.open_word().size();
+  if (word < open.size()) {  // punctuation, digits or an opening bracket before the word: read as
+                             // they stand
+    scratch_tokens_.clear();
+    const std::string_view lead = open.substr(0, open.size() - word);
+    tokenizer_->encode(lead, scratch_tokens_);
+    wanted_.insert(wanted_.end(), scratch_tokens_.ids.begin(), scratch_tokens_.ids.end());
+  }
+  if (started_ && tree_.ready() && fed_ == wanted_) {
+    return true;
+  }
+  if (!move_to_wanted() || !tree_.set_root(state_)) {
+    fed_.clear();
+    started_ = false;
+    tree_.clear();
+    return false;
+  }
+  compute_group_probs();
+  return true;
+}
+
+void NetworkSource::compute_group_probs() {
+  const std::span<const float> log_probs = tree_.root_log_probs();
+  for (std::size_t i = 0; i < log_probs.size(); ++i) {
+    token_probs_[i] = exp_below_zero(log_probs[i]);
+  }
+  const std::span<const WordGroup> groups = index_->groups();
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    float sum = 0;
+    for (const GroupPiece& piece : index_->pieces(groups[g])) {
+      sum += piece.ends_in_space ? token_probs_[piece.token]
+                                 : kEndsWithoutSpace * token_probs_[piece.token];
+    }
+    group_probs_[g] = sum;
+  }
+}
+
+TokenId NetworkSource::likeliest_piece(std::uint32_t group) const {
+  TokenId best = kNoToken;
+  float best_probability = -1;
+  for (const GroupPiece& piece : index_->pieces(index_->groups()[group])) {
+    if (token_probs_[piece.token] > best_probability) {
+      best_probability = token_probs_[piece.token];
+      best = piece.token;
+    }
+  }
+  return best;
+}
+
+std::span<const TokenId> NetworkSource::pieces_of(model::WordId word, std::string_view key,
+                                                  std::uint32_t group) {
+  if (group != kNoGroup) {
+    single_piece_ = kNoToken;
+    for (const GroupPiece& piece : index_->pieces(index_->groups()[group])) {
+      if (piece.ends_in_space &&
+          (single_piece_ == kNoToken || token_probs_[piece.token] > token_probs_[single_piece_])) {
+        single_piece_ = piece.token;
+      }
+    }
+    if (single_piece_ != kNoToken) {
+      return {&single_piece_, 1};
+    }
+  }
+  if (word == model::kUnknownWord) {
+    return {};
+  }
+  const Spelling& entry = spelling(word, key);
+  return {entry.pieces[0].data(), entry.lengths[0]};
+}
+
+void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordPool* pool) {
+  if (!prepare(text)) {
+    return;
+  }
+  const auto [first, last] = index_->with_prefix(query.prefix);
+  std::array<std::uint32_t, kProposed> best;
+  std::size_t count = 0;
+  const auto more_probable = [this](std::uint32_t a, std::uint32_t b) {
+    return group_probs_[a] != group_probs_[b] ? group_probs_[a] > group_probs_[b] : a < b;
+  };
+  // Groups without a space piece are stems ("govern", "ing"), words only if the table knows them.
+  const auto is_word = [this](std::uint32_t g) {
+    const WordGroup& group = index_->groups()[g];
+    if (group.word != model::kUnknownWord) {
+      return true;
+    }
+    for (const GroupPiece& piece : index_->pieces(group)) {
+      if (piece.ends_in_space) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (std::uint32_t g = first; g < last; ++g) {  // a heap with the least probable in front
+    if (count == kProposed && !more_probable(g, best.front())) {
+      continue;
+    }
+    if (!is_word(g)) {
+      continue;
+    }
+    if (count == kProposed) {
+      std::pop_heap(best.begin(), best.end(), more_probable);
+      --count;
+    }
+    best[count++] = g;
+    std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(count), more_probable);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const WordGroup& group = index_->groups()[best[i]];
+    PoolWord* word = pool->add(index_->key(group), group.word, best[i]);
+    if (word != nullptr) {
+      word->from_network = true;
+    }
+  }
+}
+
+void NetworkSource::score(const TypedText& text, const WordQuery& query, WordPool* pool) {
+  if (!prepare(text)) {
+    return;
+  }
+  for (PoolWord& word : pool->words()) {
+    if (word.group != kNoGroup) {
+      word.log_p_network = std::log(std::max(group_probs_[word.group], 1e-30F));
+    }
+  }
+  score_spelled(query, pool);
+}
+
+void NetworkSource::spell(std::string_view written, std::size_t variant, Spelling* spelling) {
+  std::array<char, 4 * text::kMaxUnitBytes> chunk;
+  std::copy(written.begin(), written.end(), chunk.begin());
+  chunk[written.size()] = ' ';
+  scratch_tokens_.clear();
+  tokenizer_->encode_chunk(std::string_view(chunk.data(), written.size() + 1), scratch_tokens_, 0);
+  const std::size_t length = scratch_tokens_.ids.size();
+  if (length > kMaxPieces) {
+    spelling->lengths[variant] = 0;
+    return;
+  }
+  spelling->lengths[variant] = static_cast<std::uint8_t>(length);
+  std::copy(scratch_tokens_.ids.begin(), scratch_tokens_.ids.end(),
+            spelling->pieces[variant].begin());
+}
+
+const NetworkSource::Spelling& NetworkSource::spelling(model::WordId word, std::string_view key) {
+  Spelling& entry = spellings_[word % kSpellings];
+  if (entry.word != word) {
+    entry.word = word;
+    spell(key, 0, &entry);
+    const std::string_view display = ngrams_ != nullptr ? ngrams_->display(word) : key;
+    std::array<char, 2 * text::kMaxUnitBytes> raised;
+    spell(display != key && !display.empty() ? display : raise_first(key, &raised), 1, &entry);
+  }
+  return entry;
+}
+
+// ln p of the pieces as far as the tree reaches; where it ends, the node to be grown is given, else
+// *parent is kNoNode.
+float NetworkSource::walk(std::span<const TokenId> pieces, NodeId* parent, TokenId* token) {
+  NodeId node = kRoot;
+  float log_prob = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool last = i + 1 == pieces.size();
+    if (last) {
+      float p = std::exp(tree_.log_prob(node, pieces[i]));
+      const TokenId open = index_->without_space(pieces[i]);
+      if (open != kNoToken) {
+        p += kEndsWithoutSpace * std::exp(tree_.log_prob(node, open));
+      }
+      *parent = kNoNode;
+      return log_prob + std::log(std::max(p, 1e-30F));
+    }
+    log_prob += tree_.log_prob(node, pieces[i]);
+    const NodeId child = tree_.find(node, pieces[i]);
+    if (child == kNoNode) {
+      *parent = node;
+      *token = pieces[i];
+      return log_prob;
+    }
+    node = child;
+  }
+  *parent = kNoNode;
+  return kImpossible;
+}
+
+void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
+  for (std::size_t round = 0;; ++round) {
+    missing_.clear();
+    // First how the n-gram table shares out what begins alike, then each word's probability or
+    // estimate.
+    for (int step = 0; step < 2; ++step) {
+      for (PoolWord& word : pool->words()) {
+        if (word.group != kNoGroup || word.word == model::kUnknownWord) {
+          continue;
+        }
+        const Spelling& entry = spelling(word.word, word.key);
+        const float ngram = std::exp(word.log_p_ngram);
+        float total = 0;
+        for (std::size_t v = 0; v < kVariants; ++v) {
+          if (entry.lengths[v] == 0) {
+            continue;
+          }
+          NodeId parent = kNoNode;
+          TokenId token = kNoToken;
+          float p = std::exp(walk({entry.pieces[v].data(), entry.lengths[v]}, &parent, &token));
+          if (parent != kNoNode) {
+            auto found = std::find_if(missing_.begin(), missing_.end(), [&](const Missing& m) {
+              return m.parent == parent && m.token == token;
+            });
+            if (found == missing_.end()) {
+              missing_.push_back({parent, token, 0, 0});
+              found = missing_.end() - 1;
+            }
+            if (step == 0) {
+              found->ngram_mass += ngram;
+            } else {
+              p *= kShareOfUnseen * (found->ngram_mass > 0 ? ngram / found->ngram_mass : 0);
+              // What this word could gain or lose in rank by being looked into.
+              found->weight += query.network_share * p + (1 - query.network_share) * ngram;
+            }
+          }
+          total += p;
+        }
+        if (step == 1) {
+          word.log_p_network = std::log(std::max(total, 1e-30F));
+        }
+      }
+    }
+    if (missing_.empty() || round == kRounds) {
+      return;
+    }
+    std::sort(missing_.begin(), missing_.end(), [](const Missing& a, const Missing& b) {
+      return a.weight != b.weight
+                 ? a.weight > b.weight
+                 : (a.parent != b.parent ? a.parent < b.parent : a.token < b.token);
+    });
+    // Below the least of the list's likely entries a word cannot enter the list whatever the
+    // network says: half of it is the margin.
+    const float bar = 0.3F * least_of_best(query, *pool);
+    std::array<NetworkTree::Growth, kColumns> growths;
+    std::size_t count = 0;
+    const std::size_t room = std::min(kColumns, tree_.free_nodes());
+    for (const Missing& missing : missing_) {
+      if (count == room || missing.weight < bar) {
+        break;
+      }
+      growths[count++] = {missing.parent, missing.token};
+    }
+    if (count == 0 || !tree_.grow(std::span(growths.data(), count))) {
+      return;
+    }
+  }
+}
+
+}  // namespace laya::predict

@@ -1,0 +1,138 @@
+// A session: one text field. It takes edits and answers with candidates and a ghost.
+//
+// Rules (design.md, section 5; peers.md, section 3):
+//   - a field that is not plain text gives its bytes to nobody: they are neither kept nor looked
+//   at;
+//   - backspace truncates, it does not run the network again; letters inside a word filter a
+//   distribution that is there;
+//   - only the last kContextTokens tokens matter, so an edit in a megabyte of text costs what it
+//   costs in a line;
+//   - after warm_up() no call allocates.
+// Not thread-safe; one session belongs to one thread at a time. The engine must outlive it (and
+// must not be moved from).
+//
+//   session.set_text({.revision = 1, .before = "see you tom", .after = ""});
+//   const Reply& reply = session.decide({});                     // tomorrow, …; ghost "orrow"
+//   session.edit({.revision = 2, .insert = "o"});
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "predict/reply.h"
+
+namespace laya::predict {
+
+class Engine;
+struct HanWord;
+struct PoolWord;
+
+/// What the text field is for, as the input-method framework says.
+enum class FieldKind : std::uint8_t { Text, Password, Pin, Private, Terminal };
+
+/// True where Laya must not read: everything but Text.
+constexpr bool field_is_blocked(FieldKind kind) { return kind != FieldKind::Text; }
+
+/// Whether `before` begins where the field begins, or somewhere inside (text cut off by the front
+/// end, caret jumped into the unknown). Unknown: the first word is not taken for a sentence start
+/// (complaint 10).
+enum class LeftEdge : std::uint8_t { FieldStart, Unknown };
+
+/// The space that accepting a word owes (GhostState): shown, not yet in the text. Owed: predict as
+/// if it were typed.
+enum class PendingSpace : std::uint8_t { None, Owed };
+
+/// The whole text around the caret. Any bytes; views are read during the call only.
+struct FieldText {
+  std::uint64_t revision = 0;
+  std::string_view before;  ///< left of the caret; only its last kKeptBytes are kept
+  std::string_view after;   ///< right of the caret; only its first kKeptAfterBytes are kept
+  LeftEdge left_edge = LeftEdge::FieldStart;
+  FieldKind kind = FieldKind::Text;
+  PendingSpace pending_space = PendingSpace::None;
+};
+
+/// One change at the caret. Afterwards the caret stands behind `insert`.
+struct Edit {
+  std::uint64_t revision = 0;
+  std::size_t erase_before =
+      0;  ///< bytes left of the caret taken away first; may be inside a character
+  std::size_t erase_after = 0;  ///< bytes right of the caret taken away
+  std::string_view insert;      ///< then put in; any bytes
+  PendingSpace pending_space = PendingSpace::None;
+};
+
+enum class Want : std::uint8_t { No, Yes };
+
+struct DecideOptions {
+  std::size_t candidates = 5;  ///< 0…Reply::kMaxCandidates
+  Want ghost = Want::Yes;
+};
+
+/// One Han character and its mixed probability (evaluation, later re-ranking of pinyin).
+struct NextHan {
+  char32_t code_point;
+  float log_prob;
+};
+
+class Session {
+ public:
+  static constexpr std::size_t kContextTokens = 128;
+  static constexpr std::size_t kKeptBytes = 4096;      ///< of the text left of the caret
+  static constexpr std::size_t kKeptAfterBytes = 256;  ///< of the text right of the caret
+
+  explicit Session(const Engine& engine);
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  /// Replaces the text. What it shares with the text before is not computed again. O(kKeptBytes)
+  /// however long `before` is.
+  void set_text(const FieldText& text);
+
+  /// Applies one change at the caret. BadArgument if it erases more than the session has kept (then
+  /// call set_text).
+  Status edit(const Edit& edit);
+
+  /// Forgets text, states and recent words at once (focus lost, field closed).
+  void clear();
+
+  /// Candidates and ghost for the present text. The reply lives until the next call on this
+  /// session.
+  const Reply& decide(const DecideOptions& options);
+
+  /// The words that the last decide() weighed, with each source's probability (evaluation: mixing
+  /// weights are learnt from these). Until the next call.
+  std::span<const PoolWord> pool() const;
+  /// The same of the last next_han().
+  std::span<const HanWord> han_pool() const;
+  /// Units (words, characters, marks) of the current line before the open word, as Mixing counts
+  /// them.
+  std::size_t units_in_line();
+
+  /// The likeliest next Han characters, whatever the language so far; best first. Returns how many
+  /// were written (≤ 64).
+  std::size_t next_han(std::span<NextHan> out);
+
+  /// Runs every path once on text of its own, so that pages are mapped and no later call allocates.
+  /// For a fresh session: leaves it empty.
+  void warm_up();
+
+  /// Bytes of text that were handed on to tokenizer and sources since the session was made. Stays 0
+  /// for a blocked field: tested.
+  std::uint64_t bytes_read() const;
+
+  /// Model passes run since the session was made (evaluation, tests: letters inside a known word
+  /// need none).
+  std::uint64_t passes() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace laya::predict
