@@ -19,6 +19,8 @@ namespace laya::model {
 struct OwnedPackedWeights {
   GruWeights<simd::PackedMatrix> weights;
   std::vector<AlignedBytes> storage;
+  std::vector<std::vector<float>>
+      vectors;  ///< copies of norms and biases, where no file holds them
 };
 
 /// Both check presence, kind, shape and finiteness of every tensor (for packed ones: of scales and

@@ -1,0 +1,55 @@
+// From fp32 weights to what ships: int8 or int4 by groups, each tensor as a recipe says. Round to
+// nearest; the scale of a group is searched for the least squared error (simd::pack).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "format/model_file.h"
+#include "model/gru_config.h"
+#include "model/weights_loading.h"
+#include "simd/packing.h"
+
+namespace laya::model {
+
+/// How one matrix is stored.
+struct Precision {
+  simd::WeightType type = simd::WeightType::Int8;
+  std::uint16_t group = 64;  ///< 32, 64 or 128; ignored for Fp16 and Fp32
+  simd::Minima minima = simd::Minima::None;
+
+  friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+/// "int4", "int8", "fp16" or "fp32", the quantised ones with an optional group and "m" for minima:
+/// "int4/32m". What is not said is taken from `standard`. BadArgument says what is allowed.
+Result<Precision> parse_precision(std::string_view text, const Precision& standard = {});
+/// The inverse: "int4/32m", "fp16".
+std::string precision_text(const Precision& precision);
+
+struct QuantizeRecipe {
+  Precision standard;
+  std::map<std::string, Precision, std::less<>> exceptions;  ///< by tensor name
+
+  const Precision& of(std::string_view tensor) const;
+};
+
+/// BadArgument when an exception names no matrix of this shape of model, or a group is none of 32,
+/// 64, 128.
+Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config);
+
+/// Quantised copies in memory, for measuring a recipe before a file is written. `weights` are not
+/// needed afterwards.
+Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const FloatWeights& weights,
+                                            const QuantizeRecipe& recipe);
+
+/// Writes `path`: every matrix as the recipe says; vectors, vocabulary, n-gram table and anything
+/// else as they are in `file`; the metadata with "quantization" added. Matrices of `file` must be
+/// f32 or f16 (BadArgument for a file that is quantised already).
+Status quantize_file(const format::ModelFile& file, const std::string& path,
+                     const QuantizeRecipe& recipe);
+
+}  // namespace laya::model
