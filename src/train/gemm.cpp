@@ -2,8 +2,10 @@
 
 #include <omp.h>
 
+#include <atomic>
 #include <dnnl.hpp>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "train/parallel.h"
@@ -76,6 +78,7 @@ class DnnlGemm final : public Gemm {
   }
 
   void run(const void* a, const void* packed_b, float* c) const override {
+    runs_.fetch_add(1, std::memory_order_relaxed);
     const auto& engine = cpu_engine();
     const auto pad = description_.scratchpad_desc();
     dnnl::memory memory_a(description_.src_desc(), engine, const_cast<void*>(a));
@@ -89,6 +92,8 @@ class DnnlGemm final : public Gemm {
     cpu_stream().wait();
   }
 
+  std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
+
  private:
   dnnl::memory::data_type operand_type() const {
     return shape_.precision == Precision::Bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
@@ -97,17 +102,35 @@ class DnnlGemm final : public Gemm {
   GemmShape shape_;
   dnnl::matmul::primitive_desc description_;
   dnnl::matmul product_;
+  mutable std::atomic<std::uint64_t> runs_ = 0;
 };
+
+struct Products {
+  std::mutex mutex;
+  std::map<GemmShape, std::unique_ptr<DnnlGemm>> compiled;
+};
+
+Products& products() {
+  static Products all;
+  return all;
+}
 
 }  // namespace
 
 const Gemm& gemm(const GemmShape& shape) {
-  static std::mutex mutex;
-  static std::map<GemmShape, std::unique_ptr<DnnlGemm>> compiled;
-  const std::lock_guard lock(mutex);
-  auto& slot = compiled[shape];
+  Products& all = products();
+  const std::lock_guard lock(all.mutex);
+  auto& slot = all.compiled[shape];
   if (!slot) slot = std::make_unique<DnnlGemm>(shape);
   return *slot;
+}
+
+std::vector<GemmUse> gemm_uses() {
+  Products& all = products();
+  const std::lock_guard lock(all.mutex);
+  std::vector<GemmUse> uses;
+  for (const auto& [shape, product] : all.compiled) uses.push_back({shape, product->runs()});
+  return uses;
 }
 
 }  // namespace laya::train

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "train/precision.h"
 
@@ -44,5 +44,14 @@ class Gemm {
 /// The product for `shape`, compiled on first use (about a millisecond) and kept for the life of the process. Not to be called inside a parallel
 /// region. Throws std::runtime_error where oneDNN refuses.
 const Gemm& gemm(const GemmShape& shape);
+
+/// How often a product has run since the process started (counted in calls of run(), on whatever thread).
+struct GemmUse {
+  GemmShape shape;
+  std::uint64_t runs = 0;
+};
+
+/// All products compiled so far: what a training step is made of is the difference of two of these lists.
+std::vector<GemmUse> gemm_uses();
 
 }  // namespace laya::train

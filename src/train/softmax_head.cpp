@@ -9,9 +9,10 @@
 namespace laya::train {
 namespace {
 
-// Tokens whose fp32 logits are computed at once (8 MB at 16 k classes), and tokens whose gradients of the logits are gathered before they go into
-// dE in one product: dE (16 MB) is read and written once per such block.
+// Tokens whose fp32 logits are computed at once (8 MB at 16 k classes), whose hidden gradient is computed at once, and whose gradients of
+// the logits are gathered before they go into dE in one product: dE (16 MB) is read and written once per such block.
 constexpr std::size_t kLogitRows = 128;
+constexpr std::size_t kHiddenRows = 256;
 constexpr std::size_t kBlockRows = 1024;
 constexpr float kNever = -1.0e30F;
 
@@ -136,12 +137,15 @@ class Head {
   // dhidden of the block, and the block's share of dembedding = gradientᵀ · hidden.
   template <typename T>
   void back(const void* embedding, const T* hidden, std::size_t block, std::size_t rows, const T* gradient) {
-    const Gemm& to_hidden = gemm(shape_of(rows, in_.width, classes_, in_.precision));
-    if (rows != back_rows_) {
-      back_packed_ = PackedOperand(to_hidden, embedding, Layout::Normal);
-      back_rows_ = rows;
+    for (std::size_t at = 0; at < rows; at += kHiddenRows) {
+      const std::size_t count = std::min(kHiddenRows, rows - at);
+      const Gemm& to_hidden = gemm(shape_of(count, in_.width, classes_, in_.precision));
+      if (count != back_rows_) {
+        back_packed_ = PackedOperand(to_hidden, embedding, Layout::Normal);
+        back_rows_ = count;
+      }
+      to_hidden.run(gradient + at * classes_, back_packed_.data(), out_.dhidden + (block + at) * in_.width);
     }
-    to_hidden.run(gradient, back_packed_.data(), out_.dhidden + block * in_.width);
     GemmShape shape = shape_of(classes_, in_.width, rows, in_.precision);
     shape.a = Layout::Transposed;
     shape.accumulate = block == 0 ? Accumulate::No : Accumulate::Yes;
