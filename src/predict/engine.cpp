@@ -11,11 +11,26 @@
 #include "text/vocabulary.h"
 
 namespace laya::predict {
+namespace {
+
+Status vocabulary_fits(const model::LanguageModel& network, const text::Tokenizer& tokenizer,
+                       const std::string& name) {
+  const std::size_t rows = network.config().vocabulary_size;
+  const std::size_t pieces = tokenizer.vocabulary().size();
+  if (pieces != rows) {
+    return Error{ErrorCode::Corrupt, name + ": the vocabulary has " + std::to_string(pieces) +
+                                         " pieces, the network " + std::to_string(rows)};
+  }
+  return {};
+}
+
+}  // namespace
 
 struct Engine::Parts {
   // Order matters: what is below views what is above.
   std::optional<model::ModelBundle> network_bundle;
-  std::optional<model::ModelBundle> ngram_bundle;  // none where the first file holds both
+  std::optional<model::ModelBundle> ngram_bundle;     // none where the first file holds both
+  std::unique_ptr<model::LanguageModel> own_network;  // of from_parts()
   const model::LanguageModel* network = nullptr;
   const model::NgramModel* ngrams = nullptr;
   std::unique_ptr<text::Tokenizer> tokenizer;
@@ -29,11 +44,7 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& options) {
-  if (paths.network_path.empty() && paths.ngram_path.empty()) {
-    return Error{ErrorCode::BadArgument,
-                 "engine: no model file given; name a network, an n-gram table or both"};
-  }
+Result<std::unique_ptr<Engine::Parts>> Engine::start(const EngineOptions& options) {
   if (options.threads != 1 && options.threads != 2) {
     return Error{ErrorCode::BadArgument,
                  "engine: threads is " + std::to_string(options.threads) + "; must be 1 or 2"};
@@ -41,6 +52,19 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
   auto parts = std::make_unique<Parts>();
   parts->threads = options.threads == 2 ? model::Threads::Two : model::Threads::One;
   parts->mixing = options.mixing != nullptr ? *options.mixing : shipped_mixing();
+  return parts;
+}
+
+Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& options) {
+  if (paths.network_path.empty() && paths.ngram_path.empty()) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: no model file given; name a network, an n-gram table or both"};
+  }
+  auto checked = start(options);
+  if (!checked) {
+    return checked.error();
+  }
+  std::unique_ptr<Parts> parts = std::move(*checked);
   if (!paths.network_path.empty()) {
     auto bundle = model::ModelBundle::open(paths.network_path);
     if (!bundle) {
@@ -81,6 +105,31 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
   }
   parts->index.emplace(parts->tokenizer ? &parts->tokenizer->vocabulary() : nullptr, parts->ngrams);
   return Engine(std::move(parts));
+}
+
+Result<Engine> Engine::from_parts(std::unique_ptr<model::LanguageModel> network,
+                                  std::unique_ptr<text::Tokenizer> tokenizer,
+                                  const model::NgramModel* ngrams, const EngineOptions& options) {
+  if ((network == nullptr) != (tokenizer == nullptr) || (network == nullptr && ngrams == nullptr)) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: needs a network with its vocabulary, an n-gram table, or both"};
+  }
+  auto parts = start(options);
+  if (!parts) {
+    return parts.error();
+  }
+  if (network != nullptr) {
+    if (auto fits = vocabulary_fits(*network, *tokenizer, "engine"); !fits) {
+      return fits.error();
+    }
+  }
+  (*parts)->own_network = std::move(network);
+  (*parts)->network = (*parts)->own_network.get();
+  (*parts)->ngrams = ngrams;
+  (*parts)->tokenizer = std::move(tokenizer);
+  (*parts)->index.emplace((*parts)->tokenizer ? &(*parts)->tokenizer->vocabulary() : nullptr,
+                          ngrams);
+  return Engine(std::move(*parts));
 }
 
 const model::LanguageModel* Engine::network() const { return parts_->network; }

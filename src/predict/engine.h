@@ -46,6 +46,13 @@ class Engine {
   /// BadArgument (no path given).
   static Result<Engine> open(const EnginePaths& paths, const EngineOptions& options);
 
+  /// The same from parts made elsewhere (tests, other loaders). `network` needs the `tokenizer` of
+  /// its vocabulary; both may be left out; `ngrams` may be nullptr and must otherwise outlive the
+  /// engine.
+  static Result<Engine> from_parts(std::unique_ptr<model::LanguageModel> network,
+                                   std::unique_ptr<text::Tokenizer> tokenizer,
+                                   const model::NgramModel* ngrams, const EngineOptions& options);
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -65,6 +72,7 @@ class Engine {
  private:
   struct Parts;
   explicit Engine(std::unique_ptr<Parts> parts);
+  static Result<std::unique_ptr<Parts>> start(const EngineOptions& options);
   std::unique_ptr<Parts> parts_;
 };
 

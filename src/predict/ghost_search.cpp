@@ -271,12 +271,12 @@ bool GhostSearch::search(const SearchSources& sources, const text::Vocabulary* v
     hypothesis.units = sources.ngrams != nullptr ? sources.ngrams->units_in_line(text) : 4;
     std::copy(start.insert.begin(), start.insert.end(), hypothesis.text.begin());
     hypothesis.length = start.insert.size();
-    if (!start.insert.empty()) {
+    if (start.kind == GhostStart::Kind::Word) {
       if (sources.ngrams != nullptr) {
         sources.ngrams->model().push(&hypothesis.context, start.word);
       }
       ++hypothesis.units;
-      hypothesis.owes_space = !text::is_han(base::decode_utf8(start.insert).code_point);
+      hypothesis.owes_space = true;
       consider(hypothesis);
     }
     bool alive = true;
@@ -293,7 +293,7 @@ bool GhostSearch::search(const SearchSources& sources, const text::Vocabulary* v
         }
         hypothesis.node = child;
       }
-      alive = alive && !(start.pieces.empty() && !start.insert.empty());
+      alive = alive && (start.kind == GhostStart::Kind::Free || !start.pieces.empty());
     }
     beam_size_ += alive ? 1 : 0;
   }

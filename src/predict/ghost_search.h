@@ -18,12 +18,15 @@ namespace laya::predict {
 
 /// Where a ghost may start: a candidate of the list, and how it is spelled.
 struct GhostStart {
-  std::string_view
-      insert;  ///< what it adds at the caret; empty: nothing is typed, the phrase starts freely
+  /// Free: nothing of a word is typed. Word: from a word, whose rest is `insert` (empty: it is
+  /// typed already, a space follows).
+  enum class Kind : std::uint8_t { Free, Word };
+  Kind kind = Kind::Free;
+  std::string_view insert;
   model::WordId word = model::kUnknownWord;
-  float log_prob = 0;  ///< ln p(candidate | text and typed prefix)
+  float log_prob = 0;  ///< ln p(word | text and typed prefix)
   std::span<const TokenId>
-      pieces;  ///< its pieces with the space ("tomorrow "); empty where unknown
+      pieces;  ///< the word's pieces with the space ("tomorrow "); empty: unknown
 };
 
 /// What of the text right of the caret a phrase must not repeat.

@@ -51,6 +51,7 @@ enum class Silence : std::uint8_t {
   FieldBlocked,   ///< password, PIN, private or terminal field: the text never reached the engine
   NothingKnown,   ///< no word known begins with what is typed (gibberish, emoji, an address)
   HalfCharacter,  ///< the text ends inside a UTF-8 sequence; held back until the rest arrives
+  NeedsSpace,     ///< behind a comma or a digit: a word offered here would run into it
   MidWord,        ///< the caret stands inside a word that nothing fits
 };
 
@@ -65,6 +66,8 @@ constexpr const char* silence_name(Silence silence) {
       return "nothing-known";
     case Silence::HalfCharacter:
       return "half-character";
+    case Silence::NeedsSpace:
+      return "needs-space";
     case Silence::MidWord:
       return "mid-word";
   }

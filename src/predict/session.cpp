@@ -175,6 +175,10 @@ void Session::Impl::find_candidates(std::size_t wanted) {
     reply.silence = Silence::NothingKnown;
     return;
   }
+  if (typed.empty() && text.needs_space()) {
+    reply.silence = Silence::NeedsSpace;
+    return;
+  }
   prefix_length = text::copy_lower(typed, prefix_bytes.data(), prefix_bytes.size());
 
   WordQuery query;
@@ -317,7 +321,7 @@ bool Session::Impl::write_candidate(const Ranked& entry, std::string_view typed,
 void Session::Impl::find_ghost() {
   reply.has_ghost = false;
   if (reply.silence == Silence::HalfCharacter || reply.silence == Silence::MidWord ||
-      !text.rest_of_word().empty() || text.in_address()) {
+      reply.silence == Silence::NeedsSpace || !text.rest_of_word().empty() || text.in_address()) {
     return;
   }
   const std::string_view typed = text.open_word();
@@ -330,25 +334,35 @@ void Session::Impl::find_ghost() {
     }
     starts[size++] = {};
   } else {
+    // The list's words, and the typed word itself if it may be whole already: "see" ▶ " you".
     const float log_mass = std::log(std::max(pool_mass, 1e-30F));
-    for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
-      const PoolWord* word = shown[i].word;
-      if (word == nullptr) {
-        continue;
-      }
+    const std::string_view prefix(prefix_bytes.data(), prefix_length);
+    const auto add = [&](const PoolWord& word, std::string_view insert) {
       GhostStart& start = starts[size];
       start = {};
-      start.insert = candidates[i].insert;
-      start.word = word->word;
-      start.log_prob = std::min(0.0F, word->score - log_mass);
+      start.kind = GhostStart::Kind::Word;
+      start.insert = insert;
+      start.word = word.word;
+      start.log_prob = std::min(0.0F, word.score - log_mass);
       if (network && network->tree().ready()) {
         const std::span<const TokenId> spelled =
-            network->pieces_of(word->word, word->key, word->group);
+            network->pieces_of(word.word, word.key, word.group);
         const std::size_t length = std::min(spelled.size(), pieces[size].size());
         std::copy_n(spelled.begin(), length, pieces[size].begin());
         start.pieces = {pieces[size].data(), length};
       }
       ++size;
+    };
+    for (const PoolWord& word : pool.words()) {
+      if (word.key == prefix && word.score != kImpossible) {
+        add(word, {});
+        break;
+      }
+    }
+    for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
+      if (shown[i].word != nullptr) {
+        add(*shown[i].word, candidates[i].insert);
+      }
     }
   }
   GhostLimits limits;

@@ -272,6 +272,15 @@ bool TypedText::in_address() const {
              text::Script::Punctuation;
 }
 
+bool TypedText::needs_space() const {
+  if (before_.empty()) {
+    return false;
+  }
+  const char last = before_.back();
+  constexpr std::string_view kMarks = ",.;:!?)]}%";
+  return (last >= '0' && last <= '9') || kMarks.find(last) != std::string_view::npos;
+}
+
 bool TypedText::at_sentence_start() const {
   std::string_view text = before_;
   text = text.substr(0, open_word_begin(text));

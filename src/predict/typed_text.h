@@ -56,6 +56,9 @@ class TypedText {
   /// The run that the open word is the end of looks like an address, a path or code: foo@ba,
   /// www.exa, a_b. Nothing is offered there.
   bool in_address() const;
+  /// The text ends in an ASCII punctuation mark that a space follows when people go on, or in a
+  /// digit, and the space is not there yet.
+  bool needs_space() const;
   /// A new sentence begins before the open word, and the left context is known (complaint 10: not
   /// after "e.g." or "3.").
   bool at_sentence_start() const;
