@@ -10,22 +10,24 @@ namespace laya::simd {
 namespace {
 
 #include "simd/impl/vec_avx2.inc"
+#include "simd/impl/format.inc"
 
 constexpr int kChunk = 4;
+constexpr int kSideBySide = 1;  // 16 registers hold no more
 
 // Sums of neighbouring 16-bit values, added to 8 int32.
 LAYA_INLINE __m256i add_pairs(__m256i total, __m256i words) {
   return _mm256_add_epi32(total, _mm256_madd_epi16(words, _mm256_set1_epi16(1)));
 }
 
-template <int kColumns>
+template <typename Format, int kColumns>
 LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride,
-                                std::size_t group, const std::int32_t* sums, bool has_minima, IVec* result) {
+                                const std::int32_t* sums, IVec* result) {
   // The products below are of code - centre; with minima the code itself is wanted.
-  const std::int32_t seed_factor = has_minima ? kCentreInt8 : 0;
-  for (int c = 0; c < kColumns; ++c) result[c] = splat_int(seed_factor * sums[c]);
+  constexpr std::int32_t kSeedFactor = Format::kHasMinima ? kCentreInt8 : 0;
+  for (int c = 0; c < kColumns; ++c) result[c] = splat_int(kSeedFactor * sums[c]);
   const __m256i centre = _mm256_set1_epi8(static_cast<char>(0x80));
-  for (std::size_t quad = 0; quad < group / kQuad; ++quad) {
+  for (std::size_t quad = 0; quad < Format::kGroup / kQuad; ++quad) {
     const __m256i w0 = _mm256_xor_si256(load_bytes(codes), centre);
     const __m256i w1 = _mm256_xor_si256(load_bytes(codes + 32), centre);
     for (int c = 0; c < kColumns; ++c) {
@@ -39,13 +41,13 @@ LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x,
   }
 }
 
-template <int kColumns>
+template <typename Format, int kColumns>
 LAYA_INLINE void dot_group_int4(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride,
-                                std::size_t group, const std::int32_t* sums, bool has_minima, IVec* result) {
-  const std::int32_t seed_factor = has_minima ? 0 : -kCentreInt4;
-  for (int c = 0; c < kColumns; ++c) result[c] = splat_int(seed_factor * sums[c]);
+                                const std::int32_t* sums, IVec* result) {
+  constexpr std::int32_t kSeedFactor = Format::kHasMinima ? 0 : -kCentreInt4;
+  for (int c = 0; c < kColumns; ++c) result[c] = splat_int(kSeedFactor * sums[c]);
   const __m256i low = _mm256_set1_epi8(15);
-  for (std::size_t part = 0; part < group / 32; ++part) {  // 8 quads: what 16 bits can hold
+  for (std::size_t part = 0; part < Format::kGroup / 32; ++part) {  // 8 quads: what 16 bits can hold
     IVec words[kColumns];
     for (int c = 0; c < kColumns; ++c) words[c] = splat_int(0);
     for (int i = 0; i < 4; ++i) {
@@ -73,13 +75,14 @@ LAYA_INLINE void dot_group_int4(const std::uint8_t* codes, const std::int8_t* x,
   }
 }
 
-template <WeightType kType, int kColumns>
-LAYA_INLINE void dot_group(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride, std::size_t group,
-                           const std::int32_t* sums, bool has_minima, IVec* result) {
-  if constexpr (kType == WeightType::Int8) {
-    dot_group_int8<kColumns>(codes, x, x_stride, group, sums, has_minima, result);
+template <typename Format, int kColumns, int kBlocks>
+LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t, const std::int8_t* x, std::size_t x_stride,
+                           const std::int32_t* sums, IVec* result) {
+  static_assert(kBlocks == 1);
+  if constexpr (Format::kInt8) {
+    dot_group_int8<Format, kColumns>(codes, x, x_stride, sums, result);
   } else {
-    dot_group_int4<kColumns>(codes, x, x_stride, group, sums, has_minima, result);
+    dot_group_int4<Format, kColumns>(codes, x, x_stride, sums, result);
   }
 }
 

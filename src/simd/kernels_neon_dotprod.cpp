@@ -9,8 +9,10 @@ namespace laya::simd {
 namespace {
 
 #include "simd/impl/vec_neon.inc"
+#include "simd/impl/format.inc"
 
 constexpr int kChunk = 4;
+constexpr int kSideBySide = 2;
 
 LAYA_INLINE int8x16_t quad_of(const std::int8_t* x) {
   std::int32_t four;
@@ -18,48 +20,38 @@ LAYA_INLINE int8x16_t quad_of(const std::int8_t* x) {
   return vreinterpretq_s8_s32(vdupq_n_s32(four));
 }
 
-template <WeightType kType, int kColumns>
-LAYA_INLINE void dot_group(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride, std::size_t group,
-                           const std::int32_t* sums, bool has_minima, IVec* result) {
-  std::int32_t seed_factor = 0;
-  if constexpr (kType == WeightType::Int8) {
-    seed_factor = has_minima ? kCentreInt8 : 0;  // the products below are of code - centre
-  } else {
-    seed_factor = has_minima ? 0 : -kCentreInt4;
-  }
-  for (int c = 0; c < kColumns; ++c) result[c] = splat_int(seed_factor * sums[c]);
-  if constexpr (kType == WeightType::Int8) {
-    for (std::size_t quad = 0; quad < group / kQuad; ++quad) {
-      int8x16_t w[4];
+template <typename Format, int kColumns, int kBlocks>
+LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, const std::int8_t* x,
+                           std::size_t x_stride, const std::int32_t* sums, IVec* result) {
+  constexpr bool kInt8 = Format::kInt8;
+  // In Int8 the products below are of code - centre, in Int4 of the code itself.
+  constexpr std::int32_t kSeedFactor = kInt8 ? (Format::kHasMinima ? kCentreInt8 : 0)
+                                             : (Format::kHasMinima ? 0 : -kCentreInt4);
+  for (int i = 0; i < kBlocks * kColumns; ++i) result[i] = splat_int(kSeedFactor * sums[i % kColumns]);
+  for (std::size_t quad = 0; quad < Format::kGroup / kQuad; quad += 2) {
+    for (int b = 0; b < kBlocks; ++b) {
+      const std::uint8_t* at = codes + static_cast<std::size_t>(b) * block_bytes;
+      int8x16_t w0[4];
+      int8x16_t w1[4];
       for (int i = 0; i < 4; ++i) {
-        w[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(codes + 16 * i), vdupq_n_u8(0x80)));
-      }
-      for (int c = 0; c < kColumns; ++c) {
-        const int8x16_t xc = quad_of(x + c * 4);
-        for (int i = 0; i < 4; ++i) result[c].v[i] = vdotq_s32(result[c].v[i], w[i], xc);
-      }
-      codes += 64;
-      x += x_stride;
-    }
-  } else {
-    for (std::size_t pair = 0; pair < group / (2 * kQuad); ++pair) {
-      int8x16_t low[4];
-      int8x16_t high[4];
-      for (int i = 0; i < 4; ++i) {
-        const uint8x16_t both = vld1q_u8(codes + 16 * i);
-        low[i] = vreinterpretq_s8_u8(vandq_u8(both, vdupq_n_u8(15)));
-        high[i] = vreinterpretq_s8_u8(vshrq_n_u8(both, 4));
+        const uint8x16_t bytes = vld1q_u8(at + 16 * i);
+        if constexpr (kInt8) {
+          w0[i] = vreinterpretq_s8_u8(veorq_u8(bytes, vdupq_n_u8(0x80)));
+          w1[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(at + 64 + 16 * i), vdupq_n_u8(0x80)));
+        } else {
+          w0[i] = vreinterpretq_s8_u8(vandq_u8(bytes, vdupq_n_u8(15)));
+          w1[i] = vreinterpretq_s8_u8(vshrq_n_u8(bytes, 4));
+        }
       }
       for (int c = 0; c < kColumns; ++c) {
         const int8x16_t x0 = quad_of(x + c * 4);
         const int8x16_t x1 = quad_of(x + x_stride + c * 4);
-        for (int i = 0; i < 4; ++i) {
-          result[c].v[i] = vdotq_s32(vdotq_s32(result[c].v[i], low[i], x0), high[i], x1);
-        }
+        IVec& sum = result[b * kColumns + c];
+        for (int i = 0; i < 4; ++i) sum.v[i] = vdotq_s32(vdotq_s32(sum.v[i], w0[i], x0), w1[i], x1);
       }
-      codes += 64;
-      x += 2 * x_stride;
     }
+    codes += kInt8 ? 128 : 64;
+    x += 2 * x_stride;
   }
 }
 

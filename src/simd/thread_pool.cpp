@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "simd/impl/cpu_relax.h"
+#include "simd/impl/thread_placement.h"
 
 namespace laya::simd {
 namespace {
@@ -43,6 +44,11 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::wake() {
+  // A system call only when the caller has moved to another core since the last time.
+  if (const int core = current_core(); core != avoided_core_) {
+    avoided_core_ = core;
+    for (std::thread& worker : workers_) keep_off_core(worker, core);
+  }
   calls_.fetch_add(1);
   calls_.notify_all();  // no system call while nobody is parked
 }

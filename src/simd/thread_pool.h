@@ -34,7 +34,7 @@ class ThreadPool {
   }
 
   /// Unparks the helpers ahead of work that is about to come (a key arrived): a parked thread needs tens of
-  /// microseconds to appear. They park again by themselves.
+  /// microseconds to appear. They park again by themselves. From the thread that calls run().
   void wake();
 
  private:
@@ -54,6 +54,7 @@ class ThreadPool {
   std::atomic<void*> context_{nullptr};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> workers_;
+  int avoided_core_ = -1;  // the caller's, as last seen; helpers are kept off it
 };
 
 }  // namespace laya::simd
