@@ -35,7 +35,7 @@ struct Library {
   std::vector<std::string_view> allowed;
 };
 const std::vector<Library> kLibraries{
-    {"mlx/", {"src/train/", "src/model/mlx_", "bench/"}},
+    {"mlx/", {"src/train/", "src/model/mlx_", "apps/laya/training_probe_mlx", "bench/"}},
     {"dnnl", {"src/train/", "bench/"}},
     {"oneapi/", {"src/train/", "bench/"}},
     {"cblas.h", {"src/train/", "apps/", "bench/"}},

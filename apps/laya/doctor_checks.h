@@ -1,0 +1,62 @@
+// The doctor's judgement: from what was found on the machine to ok / slow / missing and what to do
+// about it. Pure, so that every finding can be tested on a machine that does not have it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training_probe.h"
+
+namespace laya::apps {
+
+enum class Health {
+  Ok,
+  Slow,     ///< works, slower or with less than it could
+  Missing,  ///< does not work
+};
+std::string_view health_name(Health health);  ///< "ok", "slow", "missing"
+
+/// What does not work where a check is Missing.
+enum class NeededFor { Predicting, Comfort, Training };
+
+/// One line of the report. `remedy` is empty when there is nothing to do.
+struct Check {
+  std::string name;
+  NeededFor needed_for = NeededFor::Comfort;
+  Health health = Health::Ok;
+  std::string detail{};
+  std::string remedy{};
+  nlohmann::ordered_json values{};  ///< the figures, for programs
+};
+
+/// What one model file turned out to be.
+struct ModelFinding {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::string problem;  ///< empty: found and intact
+};
+
+Check check_kernels(std::string_view cpu_features, std::string_view chosen);
+/// `limit_bytes`: what the process may lock, none for unlimited. `wanted_bytes`: size of the
+/// model's files.
+Check check_lockable_memory(std::optional<std::uint64_t> limit_bytes, std::uint64_t wanted_bytes);
+/// `lookup_problem`: why no model was found at all, or empty.
+Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem);
+Check check_mlx(const TrainingProbe& probe);
+/// `cores`: rates are judged per core.
+Check check_blas(const TrainingProbe& probe, unsigned cores);
+Check check_onednn(const TrainingProbe& probe, unsigned cores);
+
+/// The report for a terminal, remedies below their line.
+std::string report_text(const std::vector<Check>& checks);
+/// {"ok": …, "checks": [{"name", "status", "detail", "remedy": …|null, …values}]}; ok: predicting
+/// works.
+nlohmann::ordered_json report_json(const std::vector<Check>& checks);
+/// No check that predicting needs is Missing.
+bool can_predict(const std::vector<Check>& checks);
+
+}  // namespace laya::apps

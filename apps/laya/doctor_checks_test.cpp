@@ -1,0 +1,79 @@
+#include "doctor_checks.h"
+
+#include <gtest/gtest.h>
+
+namespace laya::apps {
+namespace {
+
+TrainingProbe good_probe() {
+  return {.has_mlx = true,
+          .mlx_version = "0.32.4",
+          .mlx_gflops = 200,
+          .onednn_fp32_gflops = 320,
+          .onednn_bf16_gflops = 600};
+}
+
+TEST(DoctorChecks, EveryFindingHasAHealthAndEveryBadOneARemedy) {
+  struct Case {
+    const char* name;
+    Check check;
+    Health want;
+  };
+  TrainingProbe reference_blas = good_probe();
+  reference_blas.mlx_gflops = 2.1;
+  TrainingProbe no_bf16 = good_probe();
+  no_bf16.onednn_bf16_gflops = 0;
+  const Case cases[] = {
+      {"fast kernels", check_kernels("avx2 avx512-vnni", "avx512-vnni"), Health::Ok},
+      {"scalar kernels", check_kernels("none", "scalar"), Health::Slow},
+      {"unlimited", check_lockable_memory(std::nullopt, 30'000'000), Health::Ok},
+      {"enough to lock", check_lockable_memory(30'000'000, 30'000'000), Health::Ok},
+      {"too little to lock", check_lockable_memory(8'000'000, 30'000'000), Health::Slow},
+      {"model intact", check_model({{"m/gru.laya", 20'000'000, ""}}, ""), Health::Ok},
+      {"model damaged", check_model({{"a", 1, ""}, {"b", 0, "b: checksum does not match"}}, ""),
+       Health::Missing},
+      {"no model", check_model({}, "no model found"), Health::Missing},
+      {"no model, no reason", check_model({}, ""), Health::Missing},
+      {"mlx", check_mlx(good_probe()), Health::Ok},
+      {"no mlx", check_mlx({}), Health::Missing},
+      {"blas", check_blas(good_probe(), 2), Health::Ok},
+      {"reference blas", check_blas(reference_blas, 2), Health::Slow},
+      {"no blas", check_blas({}, 2), Health::Missing},
+      {"onednn", check_onednn(good_probe(), 2), Health::Ok},
+      {"onednn without bf16", check_onednn(no_bf16, 2), Health::Ok},
+      {"no onednn", check_onednn({}, 2), Health::Missing},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(c.check.health, c.want) << c.check.detail;
+    EXPECT_FALSE(c.check.detail.empty());
+    EXPECT_EQ(c.check.remedy.empty(), c.want == Health::Ok) << c.check.remedy;
+  }
+}
+
+TEST(DoctorChecks, PredictingNeedsAModelButNoTraining) {
+  const Check model = check_model({{"m", 1, ""}}, "");
+  const Check kernels = check_kernels("none", "scalar");
+  EXPECT_TRUE(can_predict({kernels, model, check_mlx({}), check_blas({}, 2), check_onednn({}, 2)}));
+  EXPECT_FALSE(can_predict({kernels, check_model({}, "none"), check_mlx(good_probe())}));
+}
+
+TEST(DoctorChecks, TheReportPutsTheRemedyBelowItsLine) {
+  EXPECT_EQ(report_text({check_mlx({}), check_mlx(good_probe())}),
+            "missing  mlx              not built in: predicting works, training does not\n"
+            "                          -> run `make setup`, then build again\n"
+            "ok       mlx              MLX 0.32.4\n");
+}
+
+TEST(DoctorChecks, JsonHasStatusRemedyAndFigures) {
+  const auto json = report_json({check_lockable_memory(8, 9), check_blas(good_probe(), 2)});
+  EXPECT_EQ(json["ok"], true);
+  EXPECT_EQ(json["checks"][0]["status"], "slow");
+  EXPECT_EQ(json["checks"][0]["limit_bytes"], 8);
+  EXPECT_TRUE(json["checks"][0]["remedy"].is_string());
+  EXPECT_TRUE(json["checks"][1]["remedy"].is_null());
+  EXPECT_EQ(json["checks"][1]["gflops"], 200);
+}
+
+}  // namespace
+}  // namespace laya::apps

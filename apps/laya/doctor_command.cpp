@@ -1,0 +1,99 @@
+#include "doctor_command.h"
+
+#include <sys/resource.h>
+
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "doctor_checks.h"
+#include "format/model_file.h"
+#include "model_lookup.h"
+#include "simd/cpu_features.h"
+#include "simd/dispatch.h"
+#include "training_probe.h"
+
+namespace laya::apps {
+namespace {
+
+struct DoctorOptions {
+  ModelOptions model;
+  bool json = false;
+};
+
+std::optional<std::uint64_t> lockable_bytes() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) {
+    return 0;
+  }
+  if (limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  return limit.rlim_cur;
+}
+
+ModelFinding examine(const std::string& path) {
+  ModelFinding finding;
+  finding.path = path;
+  const Result<format::ModelFile> file = format::ModelFile::open(path, format::Verify::Full);
+  if (file) {
+    finding.bytes = file->file_bytes();
+  } else {
+    finding.problem = file.error().message;
+  }
+  return finding;
+}
+
+void diagnose(const DoctorOptions& options, Outcome& outcome) {
+  std::vector<ModelFinding> files;
+  std::string problem;
+  std::uint64_t model_bytes = 0;
+  if (const Result<predict::EnginePaths> paths = find_model(options.model)) {
+    for (const std::string& path :
+         {std::string(paths->network_path), std::string(paths->ngram_path)}) {
+      const bool twice = !files.empty() && files.front().path == path;  // one file may hold both
+      if (!path.empty() && !twice) {
+        files.push_back(examine(path));
+        model_bytes += files.back().bytes;
+      }
+    }
+  } else {
+    problem = paths.error().message;
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const TrainingProbe probe = probe_training();
+  const std::vector<Check> checks{
+      check_kernels(simd::cpu_feature_names(simd::detect_cpu_features()),
+                    simd::best_kernels().name),
+      check_model(files, problem),
+      check_lockable_memory(lockable_bytes(), model_bytes),
+      check_mlx(probe),
+      check_blas(probe, cores),
+      check_onednn(probe, cores),
+  };
+  if (options.json) {
+    std::cout << to_line(report_json(checks)) << std::endl;
+  } else {
+    std::cout << report_text(checks) << std::flush;
+  }
+  if (!can_predict(checks)) {
+    outcome.exit_code = kFailed;
+  }
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<DoctorOptions>();  // shared: CLI11 copies the callback
+  CLI::App* command = app.add_subcommand(
+      "doctor", "what this machine has, what is slow or missing, and the remedy");
+  command->add_flag("--json", options->json, "one JSON object on one line");
+  add_model_options(*command, options->model);
+  command->footer(
+      "example: laya doctor\n"
+      "         laya doctor --json | jq '.checks[] | select(.status != \"ok\")'\n"
+      "Exit code 1 when predicting does not work here; training may be missing all the same.");
+  command->callback([options, &outcome] { diagnose(*options, outcome); });
+}
+
+}  // namespace laya::apps
