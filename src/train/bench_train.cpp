@@ -17,6 +17,7 @@
 #include "train/optimizer.h"
 #include "train/parallel.h"
 #include "train/random.h"
+#include "train/stream_thread.h"
 
 namespace laya::train {
 namespace {
@@ -138,6 +139,10 @@ class Alone {
     a_ = operand(size(shape.m, shape.k), shape.precision);
     const auto b = operand(size(shape.k, shape.n), shape.precision);
     packed_ = PackedOperand(product_, b.data(), Layout::Normal);
+    if (shape.bias == Bias::Yes) {
+      bias_ = AlignedBuffer<float>(static_cast<std::size_t>(shape.n));
+      std::fill_n(bias_.data(), bias_.size(), 0.5F);
+    }
     for (std::size_t i = 0; i < lanes_; ++i) {
       c_.emplace_back(size(shape.m, shape.n));
       std::fill_n(c_.back().data(), c_.back().size(), 0.0F);
@@ -149,10 +154,10 @@ class Alone {
     const int calls = std::max(1, static_cast<int>(2e9 / flop(shape_)));
     const auto start = Clock::now();
     if (shape_.threads == GemmThreads::All) {
-      for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[0].data());
+      for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[0].data(), bias_.data());
     } else {
       parallel_ranges(lanes_, 1, [&](std::size_t begin, std::size_t, std::size_t) {
-        for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[begin].data());
+        for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[begin].data(), bias_.data());
       });
     }
     return seconds_since(start) / (static_cast<double>(calls) * static_cast<double>(lanes_));
@@ -164,6 +169,7 @@ class Alone {
   std::size_t lanes_;
   AlignedBuffer<std::byte> a_;
   PackedOperand packed_;
+  AlignedBuffer<float> bias_;
   std::vector<AlignedBuffer<float>> c_;
 };
 
@@ -171,6 +177,7 @@ std::string name_of(const GemmShape& s) {
   std::string name = std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
   if (s.a == Layout::Transposed) name += " t";
   if (s.accumulate == Accumulate::Yes) name += " +";
+  if (s.bias == Bias::Yes) name += " b";
   if (s.threads == GemmThreads::One) name += " 1";
   return name;
 }
@@ -192,7 +199,9 @@ Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head, st
     auto seconds = run.step();
     if (!seconds) return seconds.error();
     step_seconds.push_back(*seconds);
-    for (auto& [shape, product] : alone) product_seconds[shape].push_back(product.time());
+    run_on_stream([&] {
+      for (auto& [shape, product] : alone) product_seconds[shape].push_back(product.time());
+    });
   }
 
   BenchHead out;
@@ -251,7 +260,7 @@ std::string format_report(const BenchTrainReport& report) {
         head.gflops, head.onednn_gflops, head.ratio);
   }
   for (const BenchHead& head : report.heads) {
-    add("products of a step, %s head (t: A transposed, +: added to C, 1: one thread each)\n", head.name.c_str());
+    add("products of a step, %s head (t: A transposed, +: added to C, b: with bias, 1: one thread each)\n", head.name.c_str());
     for (const BenchProduct& product : head.products) {
       add("  %-24s %6llu runs %8.2f GFLOP %8.1f GFLOP/s alone\n", product.name.c_str(),
           static_cast<unsigned long long>(product.runs), product.gflop, product.gflops);

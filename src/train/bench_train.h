@@ -21,7 +21,7 @@ struct BenchTrainOptions {
 
 /// One matrix product of the training step, timed alone.
 struct BenchProduct {
-  std::string name;       ///< m x n x k, "t" where A is read transposed, "+" where C is added to, "1" where each thread has its own
+  std::string name;       ///< m x n x k, "t" where A is read transposed, "+" where C is added to, "b" with bias, "1" where each thread has its own
   std::uint64_t runs = 0; ///< calls in one step, all threads together
   double gflop = 0.0;     ///< work of these calls
   double gflops = 0.0;    ///< rate of oneDNN alone on this shape, all threads, GFLOP/s

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 
 #include "train/parallel.h"
 
@@ -61,7 +62,9 @@ class DnnlGemm final : public Gemm {
       ops.append_sum(1.0F);
       attributes.set_post_ops(ops);
     }
-    description_ = dnnl::matmul::primitive_desc(dnnl::matmul::desc(a, b, c), attributes, cpu_engine());
+    const dnnl::memory::desc bias({1, shape.n}, dnnl::memory::data_type::f32, dnnl::memory::dims{shape.n, 1});
+    const auto product = shape.bias == Bias::Yes ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    description_ = dnnl::matmul::primitive_desc(product, attributes, cpu_engine());
     product_ = dnnl::matmul(description_);
   }
 
@@ -77,7 +80,7 @@ class DnnlGemm final : public Gemm {
     cpu_stream().wait();
   }
 
-  void run(const void* a, const void* packed_b, float* c) const override {
+  void run(const void* a, const void* packed_b, float* c, const float* bias) const override {
     runs_.fetch_add(1, std::memory_order_relaxed);
     const auto& engine = cpu_engine();
     const auto pad = description_.scratchpad_desc();
@@ -85,10 +88,14 @@ class DnnlGemm final : public Gemm {
     dnnl::memory memory_b(description_.weights_desc(), engine, const_cast<void*>(packed_b));
     dnnl::memory memory_c(description_.dst_desc(), engine, c);
     dnnl::memory memory_pad(pad, engine, scratchpad(pad.get_size()));
-    product_.execute(cpu_stream(), {{DNNL_ARG_SRC, memory_a},
-                                    {DNNL_ARG_WEIGHTS, memory_b},
-                                    {DNNL_ARG_DST, memory_c},
-                                    {DNNL_ARG_SCRATCHPAD, memory_pad}});
+    std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, memory_a},
+                                                    {DNNL_ARG_WEIGHTS, memory_b},
+                                                    {DNNL_ARG_DST, memory_c},
+                                                    {DNNL_ARG_SCRATCHPAD, memory_pad}};
+    if (shape_.bias == Bias::Yes) {
+      arguments.emplace(DNNL_ARG_BIAS, dnnl::memory(description_.bias_desc(), engine, const_cast<float*>(bias)));
+    }
+    product_.execute(cpu_stream(), arguments);
     cpu_stream().wait();
   }
 

@@ -21,11 +21,14 @@ enum class GemmThreads {
 
 enum class Accumulate { No, Yes };  ///< Yes: C += A · B
 
+enum class Bias { No, Yes };  ///< Yes: C = A · B + bias [n] on every row
+
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   Layout a = Layout::Normal;
   Precision precision = Precision::Fp32;
   Accumulate accumulate = Accumulate::No;
+  Bias bias = Bias::No;
   GemmThreads threads = GemmThreads::All;
   auto operator<=>(const GemmShape&) const = default;
 };
@@ -38,7 +41,8 @@ class Gemm {
   virtual std::size_t packed_bytes() const = 0;
   /// Packs B (of the shape's operand type) into `packed`, 64-byte aligned, packed_bytes() long. Not inside a parallel region.
   virtual void pack(const void* b, Layout layout, void* packed) const = 0;
-  virtual void run(const void* a, const void* packed_b, float* c) const = 0;
+  /// `bias` [n], null unless the shape has one.
+  virtual void run(const void* a, const void* packed_b, float* c, const float* bias = nullptr) const = 0;
 };
 
 /// The product for `shape`, compiled on first use (about a millisecond) and kept for the life of the process. Not to be called inside a parallel

@@ -20,8 +20,9 @@ struct OperandKernels {
   /// One row of one GRU step: gi, gh [3d] (gh without bias), bias [3d], previous [d] -> h [d], its operand copy, saved r,z,c,gh_n [4d].
   void (*gru_forward)(const float* gi, const float* gh, const float* bias, const float* previous, std::size_t d, float* h, T* operand,
                       T* saved);
-  /// Its backward: dh [d] (whole gradient of h) -> dgi [3d], dgh [3d] (operand), direct [d] = dh * z, dbias [3d] += dgh.
-  void (*gru_backward)(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi, T* dgh, float* direct,
+  /// Its backward: gradient of h = dh + carry [d] -> dgi [3d], dgh [3d] (operand), carry = (dh + carry) * z: what passes to the step before
+  /// beside the gates; dbias [3d] += dgh.
+  void (*gru_backward)(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi, T* dgh, float* carry,
                        float* dbias);
   /// Cross-entropy of one row: logits [n] + bias (+ own at the target), returns -log softmax[target]; grad[i] = weight * (softmax_i -
   /// [i == target]), dbias += the same. `logits` is overwritten. target < n.
@@ -62,8 +63,6 @@ struct Kernels {
   /// out[i] = x[i] * (hash(seed, first + i) < threshold ? 0 : factor)
   void (*dropout)(const float* x, std::size_t n, std::uint64_t first, std::uint64_t seed, std::uint32_t threshold, float factor,
                   float* out);
-  /// Rows of `cols` plus bias, in place.
-  void (*add_bias)(float* rows, std::size_t count, std::size_t cols, const float* bias);
   double (*squared_norm)(const float* x, std::size_t n);
   struct AdamW {
     float rate, beta1, beta2, epsilon, decay, scale, correction1, correction2;  // corrections: 1 / (1 - beta^step)

@@ -114,14 +114,14 @@ void gru_forward(const float* gi, const float* gh, const float* bias, const floa
 }
 
 template <typename T>
-void gru_backward(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi, T* dgh, float* direct,
+void gru_backward(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi, T* dgh, float* carry,
                   float* dbias) {
   for (std::size_t i = 0; i < d; i += kLanes) {
     const F r = load(saved + i);
     const F z = load(saved + d + i);
     const F c = load(saved + 2 * d + i);
     const F gh_n = load(saved + 3 * d + i);
-    const F g = load(dh + i);
+    const F g = load(dh + i) + load(carry + i);
     const F dz = g * (load(previous + i) - c) * z * (1.0F - z);
     const F dc = g * (1.0F - z) * (1.0F - c * c);
     const F dr = dc * gh_n * r * (1.0F - r);
@@ -132,7 +132,7 @@ void gru_backward(const float* dh, const T* saved, const float* previous, std::s
     store(dgh + i, dr);
     store(dgh + d + i, dz);
     store(dgh + 2 * d + i, dn);
-    store(direct + i, g * z);
+    store(carry + i, g * z);
     store(dbias + i, load(dbias + i) + dr);
     store(dbias + d + i, load(dbias + d + i) + dz);
     store(dbias + 2 * d + i, load(dbias + 2 * d + i) + dn);
@@ -326,10 +326,6 @@ void dropout(const float* x, std::size_t n, std::uint64_t first, std::uint64_t s
   }
 }
 
-void add_bias(float* rows, std::size_t count, std::size_t cols, const float* bias) {
-  for (std::size_t row = 0; row < count; ++row) add(rows + row * cols, bias, cols, rows + row * cols);
-}
-
 double squared_norm(const float* x, std::size_t n) {
   // Blocks keep the fp32 partial sums short; the total is double.
   double total = 0.0;
@@ -377,7 +373,7 @@ constexpr OperandKernels<T> operand_table() {
 
 constexpr Kernels kTable = {operand_table<float>(), operand_table<BFloat16>(), rms_norm,  rms_norm_backward, attend,
                             attend_backward,        log_sum_exp,           add,       add_scaled,        scale,
-                            dropout,                add_bias,              squared_norm, adamw};
+                            dropout,                squared_norm,          adamw};
 
 }  // namespace
 

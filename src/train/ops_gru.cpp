@@ -15,8 +15,9 @@ struct Sizes {
   Precision precision;
 };
 
-GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std::size_t k) {
+GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std::size_t k, Accumulate accumulate) {
   GemmShape shape;
+  shape.accumulate = accumulate;
   shape.m = static_cast<std::int64_t>(rows);
   shape.n = static_cast<std::int64_t>(n);
   shape.k = static_cast<std::int64_t>(k);
@@ -27,11 +28,11 @@ GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std
 
 // Shares differ by one row at most: products of both heights are compiled before the threads start.
 struct Shares {
-  explicit Shares(const Sizes& s, std::size_t n, std::size_t k, const void* weight, Layout layout) {
+  Shares(const Sizes& s, std::size_t n, std::size_t k, const void* weight, Layout layout, Accumulate accumulate) {
     const std::size_t threads = parallel_threads();
     for (const std::size_t rows : {s.batch / threads, s.batch / threads + 1}) {
       const bool used = rows > 0 && (rows == s.batch / threads || s.batch % threads != 0);
-      products.push_back(used ? &gemm(recurrent_product(s, rows, n, k)) : nullptr);
+      products.push_back(used ? &gemm(recurrent_product(s, rows, n, k, accumulate)) : nullptr);
       packed.push_back(used ? PackedOperand(*products.back(), weight, layout) : PackedOperand());
     }
     smallest = s.batch / threads;
@@ -60,9 +61,10 @@ void forward(const Sizes& s, const std::vector<const void*>& in, const std::vect
   const auto* reset = in_as<std::uint8_t>(in, 4);
   auto* h = out_as<float>(out, 0);
   auto* saved = out_as<T>(out, 1);
+  auto* starts = out_as<T>(out, 2);  // the h that each step starts from, as an operand
   const std::size_t d = s.d;
   const Operand weight(in_as<float>(in, 2), 3 * d * d, s.precision);
-  const Shares shares(s, 3 * d, d, weight.data(), Layout::Transposed);
+  const Shares shares(s, 3 * d, d, weight.data(), Layout::Transposed, Accumulate::No);
   const AlignedBuffer<float> zeros = [&] {
     AlignedBuffer<float> row(d);
     std::fill_n(row.data(), d, 0.0F);
@@ -71,25 +73,27 @@ void forward(const Sizes& s, const std::vector<const void*>& in, const std::vect
   const auto& kernel = kernels().of<T>();
   parallel_ranges(s.batch, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
     const std::size_t rows = end - begin;
-    AlignedBuffer<T> operand(rows * d);
     AlignedBuffer<float> gh(rows * 3 * d);
-    kernel.convert(h0 + begin * d, operand.data(), rows * d);
+    AlignedBuffer<T> last(rows * d);  // there is no next step to start from the last h
+    kernel.convert(h0 + begin * d, starts + begin * d, rows * d);
     for (std::size_t t = 0; t < s.steps; ++t) {
+      T* start = starts + (t * s.batch + begin) * d;
+      T* next = t + 1 < s.steps ? start + s.batch * d : last.data();
       for (std::size_t b = begin; b < end; ++b) {
-        if (reset[t * s.batch + b] != 0) std::memset(operand.data() + (b - begin) * d, 0, d * sizeof(T));
+        if (reset[t * s.batch + b] != 0) std::memset(start + (b - begin) * d, 0, d * sizeof(T));
       }
-      shares.run(rows, operand.data(), gh.data());
+      shares.run(rows, start, gh.data());
       for (std::size_t b = begin; b < end; ++b) {
         const std::size_t token = t * s.batch + b;
         kernel.gru_forward(gates_x + token * 3 * d, gh.data() + (b - begin) * 3 * d, bias,
-                           previous_row(s, h0, h, reset, zeros.data(), t, b), d, h + token * d, operand.data() + (b - begin) * d,
+                           previous_row(s, h0, h, reset, zeros.data(), t, b), d, h + token * d, next + (b - begin) * d,
                            saved + token * 4 * d);
       }
     }
   });
 }
 
-// in: dh [T,B,d], h0, w_hh, reset, h, saved; out: dgates_x, dh0, dw_hh, db_hh
+// in: dh [T,B,d], h0, w_hh, reset, h, saved, starts; out: dgates_x, dh0, dw_hh, db_hh
 template <typename T>
 void backward(const Sizes& s, const std::vector<const void*>& in, const std::vector<void*>& out) {
   const auto* dh = in_as<float>(in, 0);
@@ -102,9 +106,8 @@ void backward(const Sizes& s, const std::vector<const void*>& in, const std::vec
   const std::size_t d = s.d;
   const std::size_t tokens = s.steps * s.batch;
   const Operand weight(in_as<float>(in, 2), 3 * d * d, s.precision);
-  const Shares shares(s, d, 3 * d, weight.data(), Layout::Normal);
+  const Shares shares(s, d, 3 * d, weight.data(), Layout::Normal, Accumulate::Yes);
   AlignedBuffer<T> dgh(tokens * 3 * d);
-  AlignedBuffer<T> before(tokens * d);  // h that each step started from, as an operand
   AlignedBuffer<float> zeros(d);
   std::fill_n(zeros.data(), d, 0.0F);
   const std::size_t threads = parallel_threads();
@@ -113,40 +116,29 @@ void backward(const Sizes& s, const std::vector<const void*>& in, const std::vec
   const auto& kernel = kernels().of<T>();
   parallel_ranges(s.batch, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     const std::size_t rows = end - begin;
-    AlignedBuffer<float> total(rows * d);     // dL/dh of the step at hand
-    AlignedBuffer<float> direct(rows * d);    // the part that passes by the gates
-    AlignedBuffer<float> through(rows * d);   // the part that passes through w_hh
-    std::fill_n(total.data(), rows * d, 0.0F);
+    float* carry = dh0 + begin * d;  // dL/dh from the steps after the one at hand; at the end, from all
+    std::fill_n(carry, rows * d, 0.0F);
     for (std::size_t t = s.steps; t-- > 0;) {
       for (std::size_t b = begin; b < end; ++b) {
         const std::size_t token = t * s.batch + b;
-        float* sum = total.data() + (b - begin) * d;
-        kernels().add(sum, dh + token * d, d, sum);
-        const float* start = previous_row(s, h0, h, reset, zeros.data(), t, b);
-        kernel.gru_backward(sum, saved + token * 4 * d, start, d, dgates + token * 3 * d, dgh.data() + token * 3 * d,
-                            direct.data() + (b - begin) * d, dbias.data() + thread * 3 * d);
-        kernel.convert(start, before.data() + token * d, d);
+        kernel.gru_backward(dh + token * d, saved + token * 4 * d, previous_row(s, h0, h, reset, zeros.data(), t, b), d,
+                            dgates + token * 3 * d, dgh.data() + token * 3 * d, carry + (b - begin) * d,
+                            dbias.data() + thread * 3 * d);
       }
-      shares.run(rows, dgh.data() + (t * s.batch + begin) * 3 * d, through.data());
+      shares.run(rows, dgh.data() + (t * s.batch + begin) * 3 * d, carry);
       for (std::size_t b = begin; b < end; ++b) {
-        const std::size_t row = (b - begin) * d;
-        if (reset[t * s.batch + b] != 0) {
-          std::fill_n(total.data() + row, d, 0.0F);
-        } else {
-          kernels().add(direct.data() + row, through.data() + row, d, total.data() + row);
-        }
+        if (reset[t * s.batch + b] != 0) std::fill_n(carry + (b - begin) * d, d, 0.0F);
       }
     }
-    std::memcpy(dh0 + begin * d, total.data(), rows * d * sizeof(float));
   });
   auto* db = out_as<float>(out, 3);
   std::fill_n(db, 3 * d, 0.0F);
   for (std::size_t t = 0; t < threads; ++t) kernels().add(db, dbias.data() + t * 3 * d, 3 * d, db);
-  GemmShape shape = recurrent_product(s, 3 * d, d, tokens);
+  GemmShape shape = recurrent_product(s, 3 * d, d, tokens, Accumulate::No);
   shape.a = Layout::Transposed;
   shape.threads = GemmThreads::All;
   const Gemm& multiply = gemm(shape);
-  const PackedOperand packed(multiply, before.data(), Layout::Normal);
+  const PackedOperand packed(multiply, in[6], Layout::Normal);
   multiply.run(dgh.data(), packed.data(), out_as<float>(out, 2));
 }
 
@@ -165,13 +157,14 @@ mx::array gru_sequence(const mx::array& gates_x, const mx::array& h0, const mx::
   const Sizes s{static_cast<std::size_t>(whole[0]), static_cast<std::size_t>(whole[1]), static_cast<std::size_t>(d), precision};
   const mx::Dtype kept = precision == Precision::Bf16 ? mx::bfloat16 : mx::float32;
   return fused_op(
-      "GruSequence", {gates_x, h0, w_hh, b_hh, reset}, {whole, {whole[0], whole[1], 4 * d}}, {mx::float32, kept},
+      "GruSequence", {gates_x, h0, w_hh, b_hh, reset}, {whole, {whole[0], whole[1], 4 * d}, whole},
+      {mx::float32, kept, kept},
       [s](const auto& in, const auto& out) {
         with_operand_type(s.precision, [&](auto type) { forward<decltype(type)>(s, in, out); });
       },
       [s](const auto& inputs, const auto& cotangents, const auto& outputs) {
         auto back = fused_op(
-            "GruSequenceBackward", {cotangents[0], inputs[1], inputs[2], inputs[4], outputs[0], outputs[1]},
+            "GruSequenceBackward", {cotangents[0], inputs[1], inputs[2], inputs[4], outputs[0], outputs[1], outputs[2]},
             {inputs[0].shape(), inputs[1].shape(), inputs[2].shape(), inputs[3].shape()},
             {mx::float32, mx::float32, mx::float32, mx::float32},
             [s](const auto& in, const auto& out) {

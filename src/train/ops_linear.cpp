@@ -23,16 +23,19 @@ GemmShape product(std::size_t m, std::size_t n, std::size_t k, const Sizes& s) {
   return shape;
 }
 
-void forward(const Sizes& s, const float* x, const float* weight, const float* bias, float* y) {
-  const Gemm& multiply = gemm(product(s.rows, s.out, s.in, s));
-  const Operand operand_x(x, s.rows * s.in, s.precision);
+// `kept` [rows, in] gets x as an operand, for the backward pass; null in fp32, where x itself is one.
+void forward(const Sizes& s, const float* x, const float* weight, const float* bias, float* y, BFloat16* kept) {
+  GemmShape shape = product(s.rows, s.out, s.in, s);
+  if (bias != nullptr) shape.bias = Bias::Yes;
+  const Gemm& multiply = gemm(shape);
+  if (kept != nullptr) {
+    parallel_ranges(s.rows * s.in, 64, [&](std::size_t begin, std::size_t end, std::size_t) {
+      kernels().bf16.convert(x + begin, kept + begin, end - begin);
+    });
+  }
   const Operand operand_w(weight, s.out * s.in, s.precision);
   const PackedOperand packed(multiply, operand_w.data(), Layout::Transposed);
-  multiply.run(operand_x.data(), packed.data(), y);
-  if (bias == nullptr) return;
-  parallel_ranges(s.rows, 1, [&](std::size_t begin, std::size_t end, std::size_t) {
-    kernels().add_bias(y + begin * s.out, end - begin, s.out, bias);
-  });
+  multiply.run(kept != nullptr ? static_cast<const void*>(kept) : x, packed.data(), y, bias);
 }
 
 // dy as an operand, its column sums into dbias when wanted.
@@ -55,7 +58,7 @@ const T* convert_dy(const Sizes& s, const float* dy, AlignedBuffer<T>& buffer, f
 }
 
 template <typename T>
-void backward(const Sizes& s, const float* x, const float* weight, const float* dy, float* dx, float* dweight, float* dbias) {
+void backward(const Sizes& s, const void* operand_x, const float* weight, const float* dy, float* dx, float* dweight, float* dbias) {
   AlignedBuffer<T> buffer;
   const T* operand_dy = convert_dy<T>(s, dy, buffer, dbias);
   {
@@ -67,21 +70,22 @@ void backward(const Sizes& s, const float* x, const float* weight, const float* 
   GemmShape shape = product(s.out, s.in, s.rows, s);
   shape.a = Layout::Transposed;
   const Gemm& multiply = gemm(shape);
-  const Operand operand_x(x, s.rows * s.in, s.precision);
-  const PackedOperand packed(multiply, operand_x.data(), Layout::Normal);
+  const PackedOperand packed(multiply, operand_x, Layout::Normal);
   multiply.run(operand_dy, packed.data(), dweight);
 }
 
-std::vector<mx::array> linear_vjp(const Sizes& s, const std::vector<mx::array>& inputs, const mx::array& dy) {
+// `operand_x`: x, or the forward pass's rounded copy of it.
+std::vector<mx::array> linear_vjp(const Sizes& s, const std::vector<mx::array>& inputs, const mx::array& operand_x,
+                                  const mx::array& dy) {
   const bool biased = inputs.size() == 3;
   std::vector<mx::Shape> shapes{inputs[0].shape(), inputs[1].shape()};
   if (biased) shapes.push_back(inputs[2].shape());
   std::vector<mx::Dtype> types(shapes.size(), mx::float32);
   return fused_op(
-      "LinearBackward", {inputs[0], inputs[1], dy}, std::move(shapes), std::move(types),
+      "LinearBackward", {operand_x, inputs[1], dy}, std::move(shapes), std::move(types),
       [s, biased](const auto& in, const auto& out) {
         with_operand_type(s.precision, [&](auto type) {
-          backward<decltype(type)>(s, in_as<float>(in, 0), in_as<float>(in, 1), in_as<float>(in, 2), out_as<float>(out, 0),
+          backward<decltype(type)>(s, in[0], in_as<float>(in, 1), in_as<float>(in, 2), out_as<float>(out, 0),
                                    out_as<float>(out, 1), biased ? out_as<float>(out, 2) : nullptr);
         });
       },
@@ -96,14 +100,23 @@ mx::array linear_op(const mx::array& x, const mx::array& weight, const mx::array
   const Sizes s{leading(x), static_cast<std::size_t>(weight.shape(1)), static_cast<std::size_t>(weight.shape(0)), precision};
   auto shape = x.shape();
   shape[static_cast<int>(shape.size()) - 1] = weight.shape(0);
+  std::vector<mx::Shape> shapes{shape};
+  std::vector<mx::Dtype> types{mx::float32};
+  if (precision == Precision::Bf16) {
+    shapes.push_back(x.shape());
+    types.push_back(mx::bfloat16);
+  }
   std::vector<mx::array> inputs{x, weight};
   if (bias != nullptr) inputs.push_back(*bias);
   return fused_op(
-      "Linear", std::move(inputs), {shape}, {mx::float32},
+      "Linear", std::move(inputs), std::move(shapes), std::move(types),
       [s](const auto& in, const auto& out) {
-        forward(s, in_as<float>(in, 0), in_as<float>(in, 1), in.size() == 3 ? in_as<float>(in, 2) : nullptr, out_as<float>(out, 0));
+        forward(s, in_as<float>(in, 0), in_as<float>(in, 1), in.size() == 3 ? in_as<float>(in, 2) : nullptr, out_as<float>(out, 0),
+                out.size() == 2 ? out_as<BFloat16>(out, 1) : nullptr);
       },
-      [s](const auto& primals, const auto& cotangents, const auto&) { return linear_vjp(s, primals, cotangents[0]); })[0];
+      [s](const auto& primals, const auto& cotangents, const auto& outputs) {
+        return linear_vjp(s, primals, outputs.size() == 2 ? outputs[1] : primals[0], cotangents[0]);
+      })[0];
 }
 
 }  // namespace

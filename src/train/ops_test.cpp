@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -311,27 +312,33 @@ TEST_P(EachPrecision, SampledHeadOverEverythingIsTheFullHead) {
               [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); }, data.inputs, GetParam().tolerance);
 }
 
-TEST(SampledHead, PartitionSumIsUnbiased) {
-  // exp(nll) - 1 = Σ_{others} exp(l_i - l_target): its mean over many draws must be the full head's. The tokens' targets are fixed, which the
-  // inclusion probability treats as random; so the targets here are few (one) and the draws carry the estimate.
-  HeadData data(1, 200);
-  data.scale = {1.0F};
-  std::vector<double> unigram(200);
-  for (std::size_t i = 0; i < unigram.size(); ++i) unigram[i] = 1.0 / static_cast<double>(i + 1);
-  const CandidateSampler sampler(unigram, 40, 0.75, 16);
-  const auto exact = std::expm1(plain_nll(data.inputs, data.targets()).item<float>());
-  double mean = 0.0;
-  constexpr int kDraws = 800;
-  for (int i = 0; i < kDraws; ++i) {
-    // An id that is no target: the set then depends on the draws alone.
-    auto set = sampler.sample({}, static_cast<std::uint64_t>(i));
-    if (std::find(set.ids.begin(), set.ids.end(), data.ids[0]) == set.ids.end()) {
-      set.ids.push_back(data.ids[0]);
-      set.log_inclusion.push_back(0.0F);
-    }
-    mean += std::expm1(static_cast<double>(sampled_loss(data.inputs, data, set, Precision::Fp32).item<float>())) / kDraws;
+TEST_P(EachPrecision, SampledHeadCorrectsEveryLogitButTheOwnTarget) {
+  skip_without_bf16(GetParam().precision);
+  const HeadData data(40, 200);
+  const std::vector<double> unigram(200, 1.0);
+  const auto set = CandidateSampler(unigram, 60, 0.75, 64).sample(data.ids, 1);
+  ASSERT_EQ(set.ids.back(), -1) << "the case should hold padding";
+  const auto classes = static_cast<int>(set.ids.size());
+  std::vector<std::int32_t> rows, places;
+  std::vector<float> lowered, own(40 * set.ids.size(), 0.0F);
+  for (std::size_t c = 0; c < set.ids.size(); ++c) {
+    rows.push_back(std::max(set.ids[c], 0));
+    lowered.push_back(set.ids[c] < 0 ? -1e30F : -set.log_inclusion[c]);
   }
-  EXPECT_NEAR(mean / static_cast<double>(exact), 1.0, 0.05);
+  for (std::size_t n = 0; n < data.ids.size(); ++n) {
+    const auto at = static_cast<std::size_t>(std::find(set.ids.begin(), set.ids.end(), data.ids[n]) - set.ids.begin());
+    places.push_back(static_cast<std::int32_t>(at));
+    own[n * set.ids.size() + at] = set.log_inclusion[at];
+  }
+  const auto plain = [&](const Arrays& a) {
+    auto logits = mx::add(plain_linear(a[0], mx::take(a[1], ints(rows), 0)), mx::take(a[2], ints(rows), 0));
+    logits = mx::add(logits, mx::array(lowered.begin(), {classes}, mx::float32));
+    logits = mx::add(logits, mx::array(own.begin(), {40, classes}, mx::float32));
+    const auto hit = mx::take_along_axis(logits, mx::reshape(ints(places), {-1, 1}), 1);
+    return weighted_mean(mx::subtract(mx::logsumexp(logits, -1), mx::reshape(hit, {-1})), data.weights());
+  };
+  expect_same(plain, [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); }, data.inputs,
+              GetParam().tolerance);
 }
 
 TEST(Ops, SameInputsGiveTheSameBits) {

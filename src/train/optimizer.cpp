@@ -6,6 +6,7 @@
 
 #include "train/kernels.h"
 #include "train/parallel.h"
+#include "train/stream_thread.h"
 
 namespace laya::train {
 namespace {
@@ -22,9 +23,7 @@ double gradient_norm(std::span<const AdamWSlot> slots) {
   return std::sqrt(total);
 }
 
-}  // namespace
-
-double adamw_step(std::span<const AdamWSlot> slots, const AdamWStep& step) {
+double update(std::span<const AdamWSlot> slots, const AdamWStep& step) {
   const double norm = gradient_norm(slots);
   if (!std::isfinite(norm)) return norm;
   Kernels::AdamW p{};
@@ -44,6 +43,14 @@ double adamw_step(std::span<const AdamWSlot> slots, const AdamWStep& step) {
                       slot.gradient.data() + begin, end - begin, p);
     });
   }
+  return norm;
+}
+
+}  // namespace
+
+double adamw_step(std::span<const AdamWSlot> slots, const AdamWStep& step) {
+  double norm = 0.0;
+  run_on_stream([&] { norm = update(slots, step); });
   return norm;
 }
 

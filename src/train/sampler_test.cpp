@@ -46,6 +46,27 @@ TEST(CandidateSampler, InclusionProbabilityIsWhatHappens) {
   for (std::size_t id = 0; id < 100; ++id) EXPECT_NEAR(seen[id], claimed[id], 0.04) << id;
 }
 
+TEST(CandidateSampler, WeightedSumsAreUnbiased) {
+  // Σ value / P(in the set) over the set: what the sampled head's partition sum is. Its mean must be the sum over all classes.
+  std::vector<double> unigram(300), value(300);
+  double exact = 0.0;
+  for (std::size_t i = 0; i < unigram.size(); ++i) {
+    unigram[i] = 1000.0 / static_cast<double>(i + 1);
+    value[i] = std::exp(2.0 * std::sin(static_cast<double>(7 * i)));
+    exact += value[i];
+  }
+  const CandidateSampler sampler(unigram, 60, 0.75, 1);
+  double mean = 0.0;
+  constexpr int kDraws = 4000;
+  for (int i = 0; i < kDraws; ++i) {
+    const auto set = sampler.sample({}, static_cast<std::uint64_t>(i));
+    for (std::size_t c = 0; c < set.ids.size(); ++c) {
+      mean += value[static_cast<std::size_t>(set.ids[c])] / std::exp(static_cast<double>(set.log_inclusion[c])) / kDraws;
+    }
+  }
+  EXPECT_NEAR(mean / exact, 1.0, 0.02);
+}
+
 TEST(CandidateSampler, AsManyDrawsAsClassesMeansAll) {
   const std::vector<double> unigram(20, 0.0);
   const auto set = CandidateSampler(unigram, 20, 0.75, 1).sample({}, 1);
