@@ -4,7 +4,7 @@
 // machine when nothing else runs) stay true while other work shares the cores. Answers are checked against the scalar
 // kernels first; a wrong table prints no time.
 //
-// Usage: simd_bench [rounds, 40 by default; 20 passes each]
+// Usage: simd_bench [rounds, 40 by default; 20 passes each] [table, all by default]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "simd/dispatch.h"
@@ -192,12 +193,14 @@ void add_times(std::vector<double>& times, std::size_t repeats, Function&& f) {
   for (std::size_t i = 0; i < repeats; ++i) times.push_back(time_us(1, [&](std::size_t) { f(i); }));
 }
 
-void measure(const char* name, WeightType type, std::size_t rounds, ThreadPool& one, ThreadPool& two) {
+void measure(const char* name, WeightType type, std::size_t rounds, std::string_view only, ThreadPool& one,
+             ThreadPool& two) {
   const Weights weights(type);
   std::printf("%s: %.2f MB of weights\n", name, static_cast<double>(weights.bytes().size()) / 1e6);
   const Kernels& reader = best_kernels();
   std::uint64_t checksum = 0;
   for (const Kernels* table : available_kernels()) {
+    if (!only.empty() && only != table->name) continue;
     if (!same_answers(weights, *table, two)) {
       std::printf("%-5s %-12s WRONG ANSWERS\n", name, table->name);
       continue;
@@ -255,10 +258,11 @@ void measure_small(std::size_t rounds) {
 int main(int argc, char** argv) {
   const long asked = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 40;
   const std::size_t rounds = static_cast<std::size_t>(std::clamp(asked, 1L, 10000L));
+  const std::string_view only = argc > 2 ? argv[2] : "";
   ThreadPool one(1);
   ThreadPool two(2);
-  measure("int8", WeightType::Int8, rounds, one, two);
-  measure("int4", WeightType::Int4, rounds, one, two);
+  measure("int8", WeightType::Int8, rounds, only, one, two);
+  measure("int4", WeightType::Int4, rounds, only, one, two);
   measure_small(rounds);
   return 0;
 }
