@@ -23,6 +23,19 @@ std::string rate(double gflops) {
 // on AVX2 40 and more, on the weakest machine we run on (a phone's core) 8.
 constexpr double kSlowPerCore = 8.0;
 
+/// Said of a low rate: what else ran.
+std::string busy_note(const TrainingProbe& probe, unsigned cores) {
+  if (probe.load_average <= cores) {
+    return {};
+  }
+  std::array<char, 96> text;
+  std::snprintf(
+      text.data(), text.size(),
+      "the machine was busy (load %.1f on %u cores): measure again when it is idle; else ",
+      probe.load_average, cores);
+  return text.data();
+}
+
 constexpr const char* kSetup = "run `make setup`, then build again";
 
 }  // namespace
@@ -128,10 +141,10 @@ Check check_blas(const TrainingProbe& probe, unsigned cores) {
   check.detail = rate(probe.mlx_gflops) + " in fp32 through MLX";
   if (probe.mlx_gflops < kSlowPerCore * std::max(cores, 1u)) {
     check.health = Health::Slow;
-    check.remedy =
-        "install libopenblas-dev and build again; if it is there, name the CPU to it "
-        "(OPENBLAS_CORETYPE=SkylakeX with "
-        "AVX-512, =Haswell with AVX2)";
+    check.remedy = busy_note(probe, cores) +
+                   "install libopenblas-dev and build again; if it is there, name the CPU to it "
+                   "(OPENBLAS_CORETYPE=SkylakeX with "
+                   "AVX-512, =Haswell with AVX2)";
   }
   return check;
 }
@@ -153,7 +166,8 @@ Check check_onednn(const TrainingProbe& probe, unsigned cores) {
                                       : std::string(", no native bf16 on this CPU"));
   if (probe.onednn_fp32_gflops < kSlowPerCore * std::max(cores, 1u)) {
     check.health = Health::Slow;
-    check.remedy = "training will be slow: let nothing else run beside it, and see OMP_NUM_THREADS";
+    check.remedy = busy_note(probe, cores) +
+                   "training will be slow: let nothing else run beside it, and see OMP_NUM_THREADS";
   }
   return check;
 }

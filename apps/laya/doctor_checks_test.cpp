@@ -51,6 +51,17 @@ TEST(DoctorChecks, EveryFindingHasAHealthAndEveryBadOneARemedy) {
   }
 }
 
+TEST(DoctorChecks, ALowRateOnABusyMachineSaysSo) {
+  TrainingProbe probe = good_probe();
+  probe.mlx_gflops = 2.0;
+  probe.onednn_fp32_gflops = 3.0;
+  probe.load_average = 5.4;
+  EXPECT_NE(check_blas(probe, 2).remedy.find("load 5.4 on 2 cores"), std::string::npos);
+  EXPECT_NE(check_onednn(probe, 2).remedy.find("load 5.4 on 2 cores"), std::string::npos);
+  probe.load_average = 0.3;
+  EXPECT_EQ(check_blas(probe, 2).remedy.find("busy"), std::string::npos);
+}
+
 TEST(DoctorChecks, PredictingNeedsAModelButNoTraining) {
   const Check model = check_model({{"m", 1, ""}}, "");
   const Check kernels = check_kernels("none", "scalar");

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -61,7 +62,10 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
     problem = paths.error().message;
   }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const TrainingProbe probe = probe_training();
+  TrainingProbe probe = probe_training();
+  if (double load = 0.0; ::getloadavg(&load, 1) == 1) {
+    probe.load_average = load;
+  }
   const std::vector<Check> checks{
       check_kernels(simd::cpu_feature_names(simd::detect_cpu_features()),
                     simd::best_kernels().name),

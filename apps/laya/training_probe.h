@@ -13,10 +13,12 @@ struct TrainingProbe {
   std::string mlx_version;
   double mlx_gflops = 0.0;  ///< MLX's matmul in fp32, that is the BLAS that stands in front of it
   double onednn_fp32_gflops = 0.0;  ///< what the trainer's own products reach
+  double load_average =
+      0.0;  ///< of the last minute, filled in by the caller: a busy machine measures too low
   double onednn_bf16_gflops = 0.0;  ///< measured where the CPU multiplies bfloat16 natively
 };
 
-/// Measures now; well under a second with a good BLAS, two at worst. Never throws.
+/// Measures now, about 0.2 s for each rate. Never throws.
 TrainingProbe probe_training();
 
 }  // namespace laya::apps

@@ -24,8 +24,8 @@ constexpr double kGflop = 2e-9 * kRows * kColumns * kInner;
 /// decides where it is slow anyhow.
 template <typename Product>
 double measure(Product product) {
-  constexpr int kMaxRuns = 30;
-  constexpr double kEnoughSeconds = 0.08;
+  constexpr int kMaxRuns = 200;
+  constexpr double kEnoughSeconds = 0.2;
   double best = 0.0;
   double spent = 0.0;
   for (int i = 0; i < kMaxRuns && spent < kEnoughSeconds; ++i) {

@@ -1,6 +1,6 @@
-// Counts calls of operator new, to prove that a path allocates nothing. For tests and benchmarks
-// only: a program that links the object library `laya_count_allocations` has its operator new
-// replaced; shipping programs do not link it.
+// Counts calls of operator new, to prove that a path allocates nothing. A program that links the object library
+// `laya_count_allocations` has its operator new replaced: tests, benchmarks, and `laya` itself for `laya bench` (one relaxed
+// addition a call). Libraries that others embed never link it.
 //
 //   observe::AllocationScope scope;
 //   engine.complete(…);
