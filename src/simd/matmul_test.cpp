@@ -158,7 +158,7 @@ TEST(Matmul, ThreadsGiveTheSameBits) {
     const Input input(best_kernels(), 200, 2, 0, kind.group);
     std::vector<float> a(2 * 1100);
     std::vector<float> b(2 * 333);
-    for (int repeat = 0; repeat < 5; ++repeat) {
+    for (int repeat = 0; repeat < 2; ++repeat) {
       const MatmulJob jobs[] = {{&first.view, &input.activations, {}, a, 1100},
                                 {&second.view, &input.activations, {}, b, 333}};
       matmul(best_kernels(), pool, jobs);
