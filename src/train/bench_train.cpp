@@ -25,14 +25,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Uses = std::map<GemmShape, std::uint64_t>;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
-double flop(const GemmShape& s) { return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k); }
+double flop(const GemmShape& s) {
+  return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
 
 // Zipf's law: the sampled head's cost depends on how many different targets a batch holds.
 std::vector<double> word_counts(std::size_t vocabulary) {
@@ -47,7 +51,8 @@ Batch random_batch(std::span<const double> counts, const BenchTrainOptions& opti
   Random random(1);
   const auto draw = [&] {
     const double at = random.uniform() * cumulative.back();
-    const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin();
+    const auto found =
+        std::upper_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin();
     return static_cast<std::int32_t>(std::min<std::ptrdiff_t>(found, std::ssize(cumulative) - 1));
   };
   Batch batch;
@@ -118,7 +123,8 @@ Uses difference(const Uses& before, const Uses& after) {
   return out;
 }
 
-// Ordinary numbers, not zeros: the time of a multiplication may depend on denormals, never on much else.
+// Ordinary numbers, not zeros: the time of a multiplication may depend on denormals, never on much
+// else.
 AlignedBuffer<std::byte> operand(std::size_t count, Precision precision) {
   AlignedBuffer<std::byte> memory(count * operand_size(precision));
   AlignedBuffer<float> values(count);
@@ -134,8 +140,12 @@ AlignedBuffer<std::byte> operand(std::size_t count, Precision precision) {
 class Alone {
  public:
   explicit Alone(const GemmShape& shape)
-      : shape_(shape), product_(gemm(shape)), lanes_(shape.threads == GemmThreads::One ? parallel_threads() : 1) {
-    const auto size = [](std::int64_t x, std::int64_t y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
+      : shape_(shape),
+        product_(gemm(shape)),
+        lanes_(shape.threads == GemmThreads::One ? parallel_threads() : 1) {
+    const auto size = [](std::int64_t x, std::int64_t y) {
+      return static_cast<std::size_t>(x) * static_cast<std::size_t>(y);
+    };
     a_ = operand(size(shape.m, shape.k), shape.precision);
     const auto b = operand(size(shape.k, shape.n), shape.precision);
     packed_ = PackedOperand(product_, b.data(), Layout::Normal);
@@ -149,15 +159,18 @@ class Alone {
     }
   }
 
-  /// Seconds a call with all threads busy: where each thread has its own product, the time of one round over their number.
+  /// Seconds a call with all threads busy: where each thread has its own product, the time of one
+  /// round over their number.
   double time() {
     const int calls = std::max(1, static_cast<int>(2e9 / flop(shape_)));
     const auto start = Clock::now();
     if (shape_.threads == GemmThreads::All) {
-      for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[0].data(), bias_.data());
+      for (int i = 0; i < calls; ++i)
+        product_.run(a_.data(), packed_.data(), c_[0].data(), bias_.data());
     } else {
       parallel_ranges(lanes_, 1, [&](std::size_t begin, std::size_t, std::size_t) {
-        for (int i = 0; i < calls; ++i) product_.run(a_.data(), packed_.data(), c_[begin].data(), bias_.data());
+        for (int i = 0; i < calls; ++i)
+          product_.run(a_.data(), packed_.data(), c_[begin].data(), bias_.data());
       });
     }
     return seconds_since(start) / (static_cast<double>(calls) * static_cast<double>(lanes_));
@@ -182,7 +195,8 @@ std::string name_of(const GemmShape& s) {
   return name;
 }
 
-Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head, std::size_t& parameters) {
+Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head,
+                             std::size_t& parameters) {
   Run run(options, head);
   parameters = run.parameter_count();
   if (auto warm = run.step(); !warm) return warm.error();
@@ -190,7 +204,8 @@ Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head, st
   if (auto second = run.step(); !second) return second.error();
   const Uses step = difference(before, counted());
 
-  // A step and a round of the products in turn, so that both see the same neighbours on the machine.
+  // A step and a round of the products in turn, so that both see the same neighbours on the
+  // machine.
   std::map<GemmShape, Alone> alone;
   for (const auto& [shape, runs] : step) alone.emplace(shape, shape);
   std::vector<double> step_seconds;
@@ -216,7 +231,8 @@ Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head, st
     out.gflop += gflop;
   }
   out.step_ms = seconds * 1e3;
-  out.tokens_per_second = static_cast<double>(options.steps) * static_cast<double>(options.batch) / seconds;
+  out.tokens_per_second =
+      static_cast<double>(options.steps) * static_cast<double>(options.batch) / seconds;
   out.gflops = out.gflop / seconds;
   out.onednn_gflops = out.gflop / products;
   out.ratio = products / seconds;
@@ -227,7 +243,8 @@ Result<BenchHead> bench_head(const BenchTrainOptions& options, HeadKind head, st
 
 Result<BenchTrainReport> bench_train(const BenchTrainOptions& options) {
   if (options.steps == 0 || options.batch == 0 || options.repeats == 0 || options.candidates == 0) {
-    return Error{ErrorCode::BadArgument, "bench train: steps, batch, candidates and repeats must be at least 1"};
+    return Error{ErrorCode::BadArgument,
+                 "bench train: steps, batch, candidates and repeats must be at least 1"};
   }
   keep_freed_memory();
   BenchTrainReport report;
@@ -254,13 +271,16 @@ std::string format_report(const BenchTrainReport& report) {
   };
   add("training, %s, %zu threads, %.1f M parameters\n", report.arithmetic.c_str(), report.threads,
       static_cast<double>(report.parameters) * 1e-6);
-  add("%-8s %10s %10s %12s %12s %16s %7s\n", "head", "step ms", "tokens/s", "GFLOP/step", "GFLOP/s", "oneDNN GFLOP/s", "ratio");
+  add("%-8s %10s %10s %12s %12s %16s %7s\n", "head", "step ms", "tokens/s", "GFLOP/step", "GFLOP/s",
+      "oneDNN GFLOP/s", "ratio");
   for (const BenchHead& head : report.heads) {
-    add("%-8s %10.1f %10.0f %12.1f %12.1f %16.1f %7.2f\n", head.name.c_str(), head.step_ms, head.tokens_per_second, head.gflop,
-        head.gflops, head.onednn_gflops, head.ratio);
+    add("%-8s %10.1f %10.0f %12.1f %12.1f %16.1f %7.2f\n", head.name.c_str(), head.step_ms,
+        head.tokens_per_second, head.gflop, head.gflops, head.onednn_gflops, head.ratio);
   }
   for (const BenchHead& head : report.heads) {
-    add("products of a step, %s head (t: A transposed, +: added to C, b: with bias, 1: one thread each)\n", head.name.c_str());
+    add("products of a step, %s head (t: A transposed, +: added to C, b: with bias, 1: one thread "
+        "each)\n",
+        head.name.c_str());
     for (const BenchProduct& product : head.products) {
       add("  %-24s %6llu runs %8.2f GFLOP %8.1f GFLOP/s alone\n", product.name.c_str(),
           static_cast<unsigned long long>(product.runs), product.gflop, product.gflops);

@@ -19,7 +19,8 @@ class FusedPrimitive final : public mx::Primitive {
       : mx::Primitive(stream), name_(name), eval_(std::move(eval)), vjp_(std::move(vjp)) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override {
-    // Inputs' memory exists now but may be filled only when the stream's thread gets there; MLX keeps it alive until then.
+    // Inputs' memory exists now but may be filled only when the stream's thread gets there; MLX
+    // keeps it alive until then.
     std::vector<const void*> in;
     for (const auto& input : inputs) in.push_back(input.data<char>());
     std::vector<void*> out;
@@ -35,8 +36,10 @@ class FusedPrimitive final : public mx::Primitive {
     throw std::runtime_error(std::string(name_) + ": no GPU implementation");
   }
 
-  std::vector<mx::array> vjp(const std::vector<mx::array>& primals, const std::vector<mx::array>& cotangents,
-                             const std::vector<int>& argnums, const std::vector<mx::array>& outputs) override {
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals,
+                             const std::vector<mx::array>& cotangents,
+                             const std::vector<int>& argnums,
+                             const std::vector<mx::array>& outputs) override {
     if (!vjp_) throw std::runtime_error(std::string(name_) + ": has no gradient");
     const auto all = vjp_(primals, cotangents, outputs);
     std::vector<mx::array> wanted;
@@ -54,11 +57,12 @@ class FusedPrimitive final : public mx::Primitive {
 
 }  // namespace
 
-std::vector<mx::array> fused_op(const char* name, std::vector<mx::array> inputs, std::vector<mx::Shape> shapes,
-                                std::vector<mx::Dtype> types, FusedEval eval, FusedVjp vjp) {
+std::vector<mx::array> fused_op(const char* name, std::vector<mx::array> inputs,
+                                std::vector<mx::Shape> shapes, std::vector<mx::Dtype> types,
+                                FusedEval eval, FusedVjp vjp) {
   for (auto& input : inputs) input = mx::contiguous(input);
-  auto primitive =
-      std::make_shared<FusedPrimitive>(mx::default_stream(mx::Device::cpu), name, std::move(eval), std::move(vjp));
+  auto primitive = std::make_shared<FusedPrimitive>(mx::default_stream(mx::Device::cpu), name,
+                                                    std::move(eval), std::move(vjp));
   return mx::array::make_arrays(std::move(shapes), types, std::move(primitive), std::move(inputs));
 }
 
@@ -75,7 +79,8 @@ mx::array scale_by(const mx::array& x, const mx::array& factor) {
       [size](const auto& in, const auto& out) {
         const float by = *in_as<float>(in, 1);
         parallel_ranges(size, 16, [&](std::size_t begin, std::size_t end, std::size_t) {
-          kernels().scale(in_as<float>(in, 0) + begin, by, end - begin, out_as<float>(out, 0) + begin);
+          kernels().scale(in_as<float>(in, 0) + begin, by, end - begin,
+                          out_as<float>(out, 0) + begin);
         });
       },
       nullptr)[0];

@@ -25,7 +25,8 @@ dnnl::stream& cpu_stream() {
   return stream;
 }
 
-// oneDNN's own scratchpad belongs to the thread that compiled the product, and these run on others: each thread brings its own.
+// oneDNN's own scratchpad belongs to the thread that compiled the product, and these run on others:
+// each thread brings its own.
 void* scratchpad(std::size_t bytes) {
   thread_local AlignedBuffer<std::byte> buffer;
   if (buffer.size() < bytes) buffer = AlignedBuffer<std::byte>(bytes);
@@ -52,9 +53,11 @@ class DnnlGemm final : public Gemm {
     const ThreadLimit limit(shape.threads);
     const auto type = operand_type();
     const dnnl::memory::desc a({shape.m, shape.k}, type,
-                               shape.a == Layout::Normal ? dnnl::memory::dims{shape.k, 1} : dnnl::memory::dims{1, shape.m});
+                               shape.a == Layout::Normal ? dnnl::memory::dims{shape.k, 1}
+                                                         : dnnl::memory::dims{1, shape.m});
     const dnnl::memory::desc b({shape.k, shape.n}, type, dnnl::memory::format_tag::any);
-    const dnnl::memory::desc c({shape.m, shape.n}, dnnl::memory::data_type::f32, dnnl::memory::dims{shape.n, 1});
+    const dnnl::memory::desc c({shape.m, shape.n}, dnnl::memory::data_type::f32,
+                               dnnl::memory::dims{shape.n, 1});
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     if (shape.accumulate == Accumulate::Yes) {
@@ -62,8 +65,10 @@ class DnnlGemm final : public Gemm {
       ops.append_sum(1.0F);
       attributes.set_post_ops(ops);
     }
-    const dnnl::memory::desc bias({1, shape.n}, dnnl::memory::data_type::f32, dnnl::memory::dims{shape.n, 1});
-    const auto product = shape.bias == Bias::Yes ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::memory::desc bias({1, shape.n}, dnnl::memory::data_type::f32,
+                                  dnnl::memory::dims{shape.n, 1});
+    const auto product =
+        shape.bias == Bias::Yes ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     description_ = dnnl::matmul::primitive_desc(product, attributes, cpu_engine());
     product_ = dnnl::matmul(description_);
   }
@@ -71,9 +76,9 @@ class DnnlGemm final : public Gemm {
   std::size_t packed_bytes() const override { return description_.weights_desc().get_size(); }
 
   void pack(const void* b, Layout layout, void* packed) const override {
-    const dnnl::memory::desc plain(
-        {shape_.k, shape_.n}, operand_type(),
-        layout == Layout::Normal ? dnnl::memory::dims{shape_.n, 1} : dnnl::memory::dims{1, shape_.k});
+    const dnnl::memory::desc plain({shape_.k, shape_.n}, operand_type(),
+                                   layout == Layout::Normal ? dnnl::memory::dims{shape_.n, 1}
+                                                            : dnnl::memory::dims{1, shape_.k});
     dnnl::memory from(plain, cpu_engine(), const_cast<void*>(b));
     dnnl::memory to(description_.weights_desc(), cpu_engine(), packed);
     dnnl::reorder(from, to).execute(cpu_stream(), from, to);
@@ -93,7 +98,8 @@ class DnnlGemm final : public Gemm {
                                                     {DNNL_ARG_DST, memory_c},
                                                     {DNNL_ARG_SCRATCHPAD, memory_pad}};
     if (shape_.bias == Bias::Yes) {
-      arguments.emplace(DNNL_ARG_BIAS, dnnl::memory(description_.bias_desc(), engine, const_cast<float*>(bias)));
+      arguments.emplace(DNNL_ARG_BIAS,
+                        dnnl::memory(description_.bias_desc(), engine, const_cast<float*>(bias)));
     }
     product_.execute(cpu_stream(), arguments);
     cpu_stream().wait();
@@ -103,7 +109,8 @@ class DnnlGemm final : public Gemm {
 
  private:
   dnnl::memory::data_type operand_type() const {
-    return shape_.precision == Precision::Bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+    return shape_.precision == Precision::Bf16 ? dnnl::memory::data_type::bf16
+                                               : dnnl::memory::data_type::f32;
   }
 
   GemmShape shape_;

@@ -1,4 +1,5 @@
-// Matrix products through oneDNN: C [m,n] (fp32) = A · B, operands fp32 or bf16, B packed once and used often.
+// Matrix products through oneDNN: C [m,n] (fp32) = A · B, operands fp32 or bf16, B packed once and
+// used often.
 #pragma once
 
 #include <cstddef>
@@ -33,29 +34,35 @@ struct GemmShape {
   auto operator<=>(const GemmShape&) const = default;
 };
 
-/// A compiled product of one shape. Immutable: any number of threads may run() it at once with their own C.
+/// A compiled product of one shape. Immutable: any number of threads may run() it at once with
+/// their own C.
 class Gemm {
  public:
   virtual ~Gemm() = default;
   /// Bytes of a packed B, which only this very shape understands.
   virtual std::size_t packed_bytes() const = 0;
-  /// Packs B (of the shape's operand type) into `packed`, 64-byte aligned, packed_bytes() long. Not inside a parallel region.
+  /// Packs B (of the shape's operand type) into `packed`, 64-byte aligned, packed_bytes() long. Not
+  /// inside a parallel region.
   virtual void pack(const void* b, Layout layout, void* packed) const = 0;
   /// `bias` [n], null unless the shape has one.
-  virtual void run(const void* a, const void* packed_b, float* c, const float* bias = nullptr) const = 0;
+  virtual void run(const void* a, const void* packed_b, float* c,
+                   const float* bias = nullptr) const = 0;
 };
 
-/// The product for `shape`, compiled on first use (about a millisecond) and kept for the life of the process. Not to be called inside a parallel
-/// region. Throws std::runtime_error where oneDNN refuses.
+/// The product for `shape`, compiled on first use (about a millisecond) and kept for the life of
+/// the process. Not to be called inside a parallel region. Throws std::runtime_error where oneDNN
+/// refuses.
 const Gemm& gemm(const GemmShape& shape);
 
-/// How often a product has run since the process started (counted in calls of run(), on whatever thread).
+/// How often a product has run since the process started (counted in calls of run(), on whatever
+/// thread).
 struct GemmUse {
   GemmShape shape;
   std::uint64_t runs = 0;
 };
 
-/// All products compiled so far: what a training step is made of is the difference of two of these lists.
+/// All products compiled so far: what a training step is made of is the difference of two of these
+/// lists.
 std::vector<GemmUse> gemm_uses();
 
 }  // namespace laya::train

@@ -7,8 +7,8 @@ namespace laya::train {
 #if defined(__x86_64__)
 const Kernels& kernels() {
   static const Kernels& best = []() -> const Kernels& {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
       return avx512::table();
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::table();

@@ -1,5 +1,6 @@
-// Included by kernels_<isa>.cpp with LAYA_KERNEL_SET defined. Vectors of 16 floats through the compiler's vector extension, which it lowers to
-// whatever the file's instruction set has. Includes nothing that could emit shared inline code with this file's ISA flags.
+// Included by kernels_<isa>.cpp with LAYA_KERNEL_SET defined. Vectors of 16 floats through the
+// compiler's vector extension, which it lowers to whatever the file's instruction set has. Includes
+// nothing that could emit shared inline code with this file's ISA flags.
 #include "train/kernels.h"
 
 namespace laya::train::LAYA_KERNEL_SET {
@@ -52,11 +53,12 @@ LAYA_INLINE float max_lanes(F v) {
   return best;
 }
 
-// e^x by range reduction to [-ln2/2, ln2/2] and a degree-6 polynomial (Cephes expf); relative error below 2e-7. Clamped, so that
-// neither infinity nor a denormal comes out.
+// e^x by range reduction to [-ln2/2, ln2/2] and a degree-6 polynomial (Cephes expf); relative error
+// below 2e-7. Clamped, so that neither infinity nor a denormal comes out.
 LAYA_INLINE F exp(F x) {
   x = min(max(x, splat(-87.0F)), splat(88.0F));
-  const F shifted = x * 1.44269504088896341F + 12582912.0F;  // 1.5 * 2^23: rounds to the nearest integer
+  const F shifted =
+      x * 1.44269504088896341F + 12582912.0F;  // 1.5 * 2^23: rounds to the nearest integer
   const F n = shifted - 12582912.0F;
   const F r = x - n * 0.693359375F + n * 2.12194440e-4F;
   F p = splat(1.9875691500e-4F);
@@ -96,8 +98,8 @@ void convert_and_sum(const float* src, T* dst, std::size_t rows, std::size_t col
 }
 
 template <typename T>
-void gru_forward(const float* gi, const float* gh, const float* bias, const float* previous, std::size_t d, float* h, T* operand,
-                 T* saved) {
+void gru_forward(const float* gi, const float* gh, const float* bias, const float* previous,
+                 std::size_t d, float* h, T* operand, T* saved) {
   for (std::size_t i = 0; i < d; i += kLanes) {
     const F r = sigmoid(load(gi + i) + load(gh + i) + load(bias + i));
     const F z = sigmoid(load(gi + d + i) + load(gh + d + i) + load(bias + d + i));
@@ -114,8 +116,8 @@ void gru_forward(const float* gi, const float* gh, const float* bias, const floa
 }
 
 template <typename T>
-void gru_backward(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi, T* dgh, float* carry,
-                  float* dbias) {
+void gru_backward(const float* dh, const T* saved, const float* previous, std::size_t d, float* dgi,
+                  T* dgh, float* carry, float* dbias) {
   for (std::size_t i = 0; i < d; i += kLanes) {
     const F r = load(saved + i);
     const F z = load(saved + d + i);
@@ -149,7 +151,8 @@ LAYA_INLINE float biased_max(float* logits, const float* bias, std::size_t n) {
   return max_lanes(top);
 }
 
-// ln x for a positive normal x: exponent + atanh series would need libm; the compiler's builtin calls libm, which is fine per row.
+// ln x for a positive normal x: exponent + atanh series would need libm; the compiler's builtin
+// calls libm, which is fine per row.
 LAYA_INLINE float log_scalar(float x) { return __builtin_logf(x); }
 
 float log_sum_exp(float* logits, const float* bias, std::size_t n) {
@@ -160,7 +163,8 @@ float log_sum_exp(float* logits, const float* bias, std::size_t n) {
 }
 
 template <typename T>
-float softmax(float* logits, const float* bias, std::size_t n, std::size_t target, float own, float weight, T* grad, float* dbias) {
+float softmax(float* logits, const float* bias, std::size_t n, std::size_t target, float own,
+              float weight, T* grad, float* dbias) {
   logits[target] += own;
   const float top = biased_max(logits, bias, n);
   const float hit = logits[target];
@@ -182,7 +186,8 @@ float softmax(float* logits, const float* bias, std::size_t n, std::size_t targe
   return top + log_scalar(total) - hit;
 }
 
-float rms_norm(const float* x, const float* delta, const float* weight, std::size_t d, float eps, float* sum, float* normed) {
+float rms_norm(const float* x, const float* delta, const float* weight, std::size_t d, float eps,
+               float* sum, float* normed) {
   F squares = splat(0.0F);
   const float* row = x;
   if (delta != nullptr) {
@@ -199,12 +204,13 @@ float rms_norm(const float* x, const float* delta, const float* weight, std::siz
     }
   }
   const float inverse = 1.0F / __builtin_sqrtf(sum_lanes(squares) / static_cast<float>(d) + eps);
-  for (std::size_t i = 0; i < d; i += kLanes) store(normed + i, load(row + i) * inverse * load(weight + i));
+  for (std::size_t i = 0; i < d; i += kLanes)
+    store(normed + i, load(row + i) * inverse * load(weight + i));
   return inverse;
 }
 
-void rms_norm_backward(const float* dnormed, const float* dsum, const float* x, const float* weight, float inverse, std::size_t d,
-                       float* dx, float* dweight) {
+void rms_norm_backward(const float* dnormed, const float* dsum, const float* x, const float* weight,
+                       float inverse, std::size_t d, float* dx, float* dweight) {
   F dot = splat(0.0F);
   for (std::size_t i = 0; i < d; i += kLanes) {
     const F g = load(dnormed + i);
@@ -228,8 +234,8 @@ LAYA_INLINE float dot(const float* a, const float* b, std::size_t k) {
   return sum_lanes(sum);
 }
 
-void attend(const float* q, const float* const* keys, const float* const* values, const float* bias, std::size_t count,
-            std::size_t k, float* probabilities, float* out) {
+void attend(const float* q, const float* const* keys, const float* const* values, const float* bias,
+            std::size_t count, std::size_t k, float* probabilities, float* out) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(k));
   float top = -3.0e38F;
   for (std::size_t j = 0; j < count; ++j) {
@@ -249,9 +255,10 @@ void attend(const float* q, const float* const* keys, const float* const* values
   }
 }
 
-void attend_backward(const float* dout, const float* q, const float* const* keys, const float* const* values,
-                     const float* probabilities, std::size_t count, std::size_t k, float* dq, float* const* dkeys,
-                     float* const* dvalues, float* dbias) {
+void attend_backward(const float* dout, const float* q, const float* const* keys,
+                     const float* const* values, const float* probabilities, std::size_t count,
+                     std::size_t k, float* dq, float* const* dkeys, float* const* dvalues,
+                     float* dbias) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(k));
   float dscore[kMaxWindow];
   float mean = 0.0F;
@@ -307,15 +314,16 @@ LAYA_INLINE U mix(U x, std::uint32_t key) {
   return x;
 }
 
-void dropout(const float* x, std::size_t n, std::uint64_t first, std::uint64_t seed, std::uint32_t threshold, float factor,
-             float* out) {
+void dropout(const float* x, std::size_t n, std::uint64_t first, std::uint64_t seed,
+             std::uint32_t threshold, float factor, float* out) {
   const auto low = static_cast<std::uint32_t>(seed);
   const auto high = static_cast<std::uint32_t>(seed >> 32);
   const U lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   float spare[kLanes];
   for (std::size_t i = 0; i < n; i += kLanes) {
     const std::uint64_t index = first + i;
-    const U random = mix(mix(lanes + static_cast<std::uint32_t>(index), low), high + static_cast<std::uint32_t>(index >> 32));
+    const U random = mix(mix(lanes + static_cast<std::uint32_t>(index), low),
+                         high + static_cast<std::uint32_t>(index >> 32));
     const F keep = random < threshold ? splat(0.0F) : splat(factor);
     if (i + kLanes <= n) {
       store(out + i, load(x + i) * keep);
@@ -347,7 +355,8 @@ LAYA_INLINE F sqrt(F x) {
   return out;
 }
 
-void adamw(float* value, float* m, float* v, const float* gradient, std::size_t n, const Kernels::AdamW& p) {
+void adamw(float* value, float* m, float* v, const float* gradient, std::size_t n,
+           const Kernels::AdamW& p) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     const F g = load(gradient + i) * p.scale;
@@ -356,13 +365,17 @@ void adamw(float* value, float* m, float* v, const float* gradient, std::size_t 
     const F w = load(value + i);
     store(m + i, first);
     store(v + i, second);
-    store(value + i, w - p.rate * (first * p.correction1 / (sqrt(second * p.correction2) + p.epsilon) + p.decay * w));
+    store(value + i,
+          w - p.rate * (first * p.correction1 / (sqrt(second * p.correction2) + p.epsilon) +
+                        p.decay * w));
   }
   for (; i < n; ++i) {
     const float g = gradient[i] * p.scale;
     m[i] = m[i] * p.beta1 + g * (1.0F - p.beta1);
     v[i] = v[i] * p.beta2 + g * g * (1.0F - p.beta2);
-    value[i] -= p.rate * (m[i] * p.correction1 / (__builtin_sqrtf(v[i] * p.correction2) + p.epsilon) + p.decay * value[i]);
+    value[i] -=
+        p.rate * (m[i] * p.correction1 / (__builtin_sqrtf(v[i] * p.correction2) + p.epsilon) +
+                  p.decay * value[i]);
   }
 }
 
@@ -371,9 +384,19 @@ constexpr OperandKernels<T> operand_table() {
   return {convert<T>, convert_and_sum<T>, gru_forward<T>, gru_backward<T>, softmax<T>};
 }
 
-constexpr Kernels kTable = {operand_table<float>(), operand_table<BFloat16>(), rms_norm,  rms_norm_backward, attend,
-                            attend_backward,        log_sum_exp,           add,       add_scaled,        scale,
-                            dropout,                squared_norm,          adamw};
+constexpr Kernels kTable = {operand_table<float>(),
+                            operand_table<BFloat16>(),
+                            rms_norm,
+                            rms_norm_backward,
+                            attend,
+                            attend_backward,
+                            log_sum_exp,
+                            add,
+                            add_scaled,
+                            scale,
+                            dropout,
+                            squared_norm,
+                            adamw};
 
 }  // namespace
 

@@ -8,9 +8,12 @@
 namespace laya::train {
 
 /// Bytes of one operand element.
-inline std::size_t operand_size(Precision precision) { return precision == Precision::Bf16 ? sizeof(BFloat16) : sizeof(float); }
+inline std::size_t operand_size(Precision precision) {
+  return precision == Precision::Bf16 ? sizeof(BFloat16) : sizeof(float);
+}
 
-/// `src` as the product reads it: itself in fp32, a rounded copy (all threads) in bf16. Lives as long as `src`.
+/// `src` as the product reads it: itself in fp32, a rounded copy (all threads) in bf16. Lives as
+/// long as `src`.
 class Operand {
  public:
   Operand(const float* src, std::size_t count, Precision precision) : data_(src) {
@@ -32,7 +35,8 @@ class Operand {
 class PackedOperand {
  public:
   PackedOperand() = default;
-  PackedOperand(const Gemm& product, const void* b, Layout layout) : packed_(product.packed_bytes()) {
+  PackedOperand(const Gemm& product, const void* b, Layout layout)
+      : packed_(product.packed_bytes()) {
     product.pack(b, layout, packed_.data());
   }
   const void* data() const { return packed_.data(); }

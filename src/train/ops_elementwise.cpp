@@ -16,10 +16,12 @@ mx::array dropout_pass(const mx::array& x, float rate, std::uint64_t seed) {
   return fused_op(
       "Dropout", {x}, {x.shape()}, {mx::float32},
       [=](const auto& in, const auto& out) {
-        const auto threshold = static_cast<std::uint32_t>(std::lround(static_cast<double>(rate) * 4294967295.0));
+        const auto threshold =
+            static_cast<std::uint32_t>(std::lround(static_cast<double>(rate) * 4294967295.0));
         const float factor = 1.0F / (1.0F - rate);
         parallel_ranges(size, 16, [&](std::size_t begin, std::size_t end, std::size_t) {
-          kernels().dropout(in_as<float>(in, 0) + begin, end - begin, begin, seed, threshold, factor, out_as<float>(out, 0) + begin);
+          kernels().dropout(in_as<float>(in, 0) + begin, end - begin, begin, seed, threshold,
+                            factor, out_as<float>(out, 0) + begin);
         });
       },
       [=](const auto&, const auto& cotangents, const auto&) {
@@ -27,7 +29,8 @@ mx::array dropout_pass(const mx::array& x, float rate, std::uint64_t seed) {
       })[0];
 }
 
-// Threads take ids of their own residue, so that no two write one row and every row's sum has one order.
+// Threads take ids of their own residue, so that no two write one row and every row's sum has one
+// order.
 mx::array scatter_rows(const mx::array& rows, const mx::array& ids, int vocabulary) {
   const std::size_t count = ids.size();
   const auto width = static_cast<std::size_t>(rows.shape(-1));
@@ -57,13 +60,14 @@ mx::array scatter_rows(const mx::array& rows, const mx::array& ids, int vocabula
 }  // namespace
 
 mx::array dropout(const mx::array& x, float rate, std::uint64_t seed) {
-  require(x.dtype() == mx::float32 && rate >= 0.0F && rate < 1.0F, "dropout", "float32 and a rate in [0, 1) needed");
+  require(x.dtype() == mx::float32 && rate >= 0.0F && rate < 1.0F, "dropout",
+          "float32 and a rate in [0, 1) needed");
   return rate == 0.0F ? x : dropout_pass(x, rate, seed);
 }
 
 mx::array embedding_lookup(const mx::array& embedding, const mx::array& ids) {
-  require(embedding.ndim() == 2 && embedding.dtype() == mx::float32 && ids.dtype() == mx::int32, "embedding_lookup",
-          "embedding float32 [V,e] and int32 ids needed");
+  require(embedding.ndim() == 2 && embedding.dtype() == mx::float32 && ids.dtype() == mx::int32,
+          "embedding_lookup", "embedding float32 [V,e] and int32 ids needed");
   const std::size_t count = ids.size();
   const auto vocabulary = static_cast<std::size_t>(embedding.shape(0));
   const auto width = static_cast<std::size_t>(embedding.shape(1));
@@ -79,13 +83,15 @@ mx::array embedding_lookup(const mx::array& embedding, const mx::array& ids) {
             if (id < 0 || static_cast<std::size_t>(id) >= vocabulary) {
               std::fill_n(row, width, 0.0F);
             } else {
-              std::memcpy(row, in_as<float>(in, 0) + static_cast<std::size_t>(id) * width, width * sizeof(float));
+              std::memcpy(row, in_as<float>(in, 0) + static_cast<std::size_t>(id) * width,
+                          width * sizeof(float));
             }
           }
         });
       },
       [](const auto& inputs, const auto& cotangents, const auto&) {
-        return std::vector<mx::array>{scatter_rows(cotangents[0], inputs[1], inputs[0].shape(0)), inputs[1]};
+        return std::vector<mx::array>{scatter_rows(cotangents[0], inputs[1], inputs[0].shape(0)),
+                                      inputs[1]};
       })[0];
 }
 

@@ -1,5 +1,6 @@
-// gru_sequence: each thread walks all time steps of its own share of the batch, so that there is no barrier inside; the recurrent
-// product of a share is a one-thread oneDNN call with w_hh packed once. For the backward pass the gates are kept (in operand precision).
+// gru_sequence: each thread walks all time steps of its own share of the batch, so that there is no
+// barrier inside; the recurrent product of a share is a one-thread oneDNN call with w_hh packed
+// once. For the backward pass the gates are kept (in operand precision).
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +16,8 @@ struct Sizes {
   Precision precision;
 };
 
-GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std::size_t k, Accumulate accumulate) {
+GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std::size_t k,
+                            Accumulate accumulate) {
   GemmShape shape;
   shape.accumulate = accumulate;
   shape.m = static_cast<std::int64_t>(rows);
@@ -28,7 +30,8 @@ GemmShape recurrent_product(const Sizes& s, std::size_t rows, std::size_t n, std
 
 // Shares differ by one row at most: products of both heights are compiled before the threads start.
 struct Shares {
-  Shares(const Sizes& s, std::size_t n, std::size_t k, const void* weight, Layout layout, Accumulate accumulate) {
+  Shares(const Sizes& s, std::size_t n, std::size_t k, const void* weight, Layout layout,
+         Accumulate accumulate) {
     const std::size_t threads = parallel_threads();
     for (const std::size_t rows : {s.batch / threads, s.batch / threads + 1}) {
       const bool used = rows > 0 && (rows == s.batch / threads || s.batch % threads != 0);
@@ -47,7 +50,8 @@ struct Shares {
 };
 
 // The h that step t starts from: h0 or the step before, zero where reset.
-const float* previous_row(const Sizes& s, const float* h0, const float* h, const std::uint8_t* reset, const float* zeros, std::size_t t,
+const float* previous_row(const Sizes& s, const float* h0, const float* h,
+                          const std::uint8_t* reset, const float* zeros, std::size_t t,
                           std::size_t b) {
   if (reset[t * s.batch + b] != 0) return zeros;
   return t == 0 ? h0 + b * s.d : h + ((t - 1) * s.batch + b) * s.d;
@@ -86,8 +90,8 @@ void forward(const Sizes& s, const std::vector<const void*>& in, const std::vect
       for (std::size_t b = begin; b < end; ++b) {
         const std::size_t token = t * s.batch + b;
         kernel.gru_forward(gates_x + token * 3 * d, gh.data() + (b - begin) * 3 * d, bias,
-                           previous_row(s, h0, h, reset, zeros.data(), t, b), d, h + token * d, next + (b - begin) * d,
-                           saved + token * 4 * d);
+                           previous_row(s, h0, h, reset, zeros.data(), t, b), d, h + token * d,
+                           next + (b - begin) * d, saved + token * 4 * d);
       }
     }
   });
@@ -116,14 +120,16 @@ void backward(const Sizes& s, const std::vector<const void*>& in, const std::vec
   const auto& kernel = kernels().of<T>();
   parallel_ranges(s.batch, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     const std::size_t rows = end - begin;
-    float* carry = dh0 + begin * d;  // dL/dh from the steps after the one at hand; at the end, from all
+    float* carry =
+        dh0 + begin * d;  // dL/dh from the steps after the one at hand; at the end, from all
     std::fill_n(carry, rows * d, 0.0F);
     for (std::size_t t = s.steps; t-- > 0;) {
       for (std::size_t b = begin; b < end; ++b) {
         const std::size_t token = t * s.batch + b;
-        kernel.gru_backward(dh + token * d, saved + token * 4 * d, previous_row(s, h0, h, reset, zeros.data(), t, b), d,
-                            dgates + token * 3 * d, dgh.data() + token * 3 * d, carry + (b - begin) * d,
-                            dbias.data() + thread * 3 * d);
+        kernel.gru_backward(dh + token * d, saved + token * 4 * d,
+                            previous_row(s, h0, h, reset, zeros.data(), t, b), d,
+                            dgates + token * 3 * d, dgh.data() + token * 3 * d,
+                            carry + (b - begin) * d, dbias.data() + thread * 3 * d);
       }
       shares.run(rows, dgh.data() + (t * s.batch + begin) * 3 * d, carry);
       for (std::size_t b = begin; b < end; ++b) {
@@ -144,17 +150,23 @@ void backward(const Sizes& s, const std::vector<const void*>& in, const std::vec
 
 }  // namespace
 
-mx::array gru_sequence(const mx::array& gates_x, const mx::array& h0, const mx::array& w_hh, const mx::array& b_hh,
-                       const mx::array& reset, Precision precision) {
+mx::array gru_sequence(const mx::array& gates_x, const mx::array& h0, const mx::array& w_hh,
+                       const mx::array& b_hh, const mx::array& reset, Precision precision) {
   constexpr const char* kOp = "gru_sequence";
-  require(gates_x.ndim() == 3 && gates_x.size() > 0 && h0.ndim() == 2, kOp, "gates_x [T,B,3d] and h0 [B,d] needed");
+  require(gates_x.ndim() == 3 && gates_x.size() > 0 && h0.ndim() == 2, kOp,
+          "gates_x [T,B,3d] and h0 [B,d] needed");
   const int d = h0.shape(1);
   const mx::Shape whole{gates_x.shape(0), gates_x.shape(1), d};
-  require(d % 16 == 0 && gates_x.shape(2) == 3 * d && h0.shape(0) == gates_x.shape(1), kOp, "d a multiple of 16, same B needed");
-  require(w_hh.shape() == mx::Shape{3 * d, d} && b_hh.shape() == mx::Shape{3 * d}, kOp, "w_hh [3d,d] and b_hh [3d] needed");
-  require(reset.shape() == mx::Shape{whole[0], whole[1]} && reset.dtype() == mx::uint8, kOp, "reset uint8 [T,B] needed");
-  for (const auto* x : {&gates_x, &h0, &w_hh, &b_hh}) require(x->dtype() == mx::float32, kOp, "float32 needed");
-  const Sizes s{static_cast<std::size_t>(whole[0]), static_cast<std::size_t>(whole[1]), static_cast<std::size_t>(d), precision};
+  require(d % 16 == 0 && gates_x.shape(2) == 3 * d && h0.shape(0) == gates_x.shape(1), kOp,
+          "d a multiple of 16, same B needed");
+  require(w_hh.shape() == mx::Shape{3 * d, d} && b_hh.shape() == mx::Shape{3 * d}, kOp,
+          "w_hh [3d,d] and b_hh [3d] needed");
+  require(reset.shape() == mx::Shape{whole[0], whole[1]} && reset.dtype() == mx::uint8, kOp,
+          "reset uint8 [T,B] needed");
+  for (const auto* x : {&gates_x, &h0, &w_hh, &b_hh})
+    require(x->dtype() == mx::float32, kOp, "float32 needed");
+  const Sizes s{static_cast<std::size_t>(whole[0]), static_cast<std::size_t>(whole[1]),
+                static_cast<std::size_t>(d), precision};
   const mx::Dtype kept = precision == Precision::Bf16 ? mx::bfloat16 : mx::float32;
   return fused_op(
       "GruSequence", {gates_x, h0, w_hh, b_hh, reset}, {whole, {whole[0], whole[1], 4 * d}, whole},
@@ -164,11 +176,13 @@ mx::array gru_sequence(const mx::array& gates_x, const mx::array& h0, const mx::
       },
       [s](const auto& inputs, const auto& cotangents, const auto& outputs) {
         auto back = fused_op(
-            "GruSequenceBackward", {cotangents[0], inputs[1], inputs[2], inputs[4], outputs[0], outputs[1], outputs[2]},
+            "GruSequenceBackward",
+            {cotangents[0], inputs[1], inputs[2], inputs[4], outputs[0], outputs[1], outputs[2]},
             {inputs[0].shape(), inputs[1].shape(), inputs[2].shape(), inputs[3].shape()},
             {mx::float32, mx::float32, mx::float32, mx::float32},
             [s](const auto& in, const auto& out) {
-              with_operand_type(s.precision, [&](auto type) { backward<decltype(type)>(s, in, out); });
+              with_operand_type(s.precision,
+                                [&](auto type) { backward<decltype(type)>(s, in, out); });
             },
             nullptr);
         back.push_back(inputs[4]);

@@ -29,7 +29,9 @@ mx::array random(const mx::Shape& shape, unsigned seed, float scale = 1.0F) {
   return mx::array(values.begin(), shape, mx::float32);
 }
 
-mx::array mask(std::vector<std::uint8_t> values, const mx::Shape& shape) { return mx::array(values.begin(), shape, mx::uint8); }
+mx::array mask(std::vector<std::uint8_t> values, const mx::Shape& shape) {
+  return mx::array(values.begin(), shape, mx::uint8);
+}
 mx::array ints(const std::vector<std::int32_t>& values) {
   return mx::array(values.begin(), {static_cast<int>(values.size())}, mx::int32);
 }
@@ -42,15 +44,18 @@ float distance(const mx::array& expected, const mx::array& actual) {
   return gap / std::max(size, 1e-6F);
 }
 
-// Compares value and gradients of two functions of `inputs`; the value is contracted with fixed random weights first.
-void expect_same(const Function& plain, const Function& fused, const Arrays& inputs, float tolerance) {
+// Compares value and gradients of two functions of `inputs`; the value is contracted with fixed
+// random weights first.
+void expect_same(const Function& plain, const Function& fused, const Arrays& inputs,
+                 float tolerance) {
   const auto value = plain(inputs);
   EXPECT_LT(distance(value, fused(inputs)), tolerance);
   const auto weights = random(value.shape(), 99);
   std::vector<int> all(inputs.size());
   std::iota(all.begin(), all.end(), 0);
   const auto gradients = [&](const Function& f) {
-    return mx::grad([&](const Arrays& x) { return mx::sum(mx::multiply(f(x), weights)); }, all)(inputs);
+    return mx::grad([&](const Arrays& x) { return mx::sum(mx::multiply(f(x), weights)); },
+                    all)(inputs);
   };
   const auto expected = gradients(plain);
   const auto actual = gradients(fused);
@@ -64,29 +69,40 @@ struct Case {
   float tolerance;
 };
 class EachPrecision : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Train, EachPrecision, testing::Values(Case{Precision::Fp32, 2e-5F}, Case{Precision::Bf16, 3e-2F}),
-                         [](const auto& each) { return each.param.precision == Precision::Fp32 ? "Fp32" : "Bf16"; });
+INSTANTIATE_TEST_SUITE_P(Train, EachPrecision,
+                         testing::Values(Case{Precision::Fp32, 2e-5F},
+                                         Case{Precision::Bf16, 3e-2F}),
+                         [](const auto& each) {
+                           return each.param.precision == Precision::Fp32 ? "Fp32" : "Bf16";
+                         });
 
 void skip_without_bf16(Precision precision) {
-  if (precision == Precision::Bf16 && best_precision() != Precision::Bf16) GTEST_SKIP() << "this CPU has no bf16";
+  if (precision == Precision::Bf16 && best_precision() != Precision::Bf16)
+    GTEST_SKIP() << "this CPU has no bf16";
 }
 
-mx::array plain_linear(const mx::array& x, const mx::array& w) { return mx::matmul(x, mx::transpose(w)); }
+mx::array plain_linear(const mx::array& x, const mx::array& w) {
+  return mx::matmul(x, mx::transpose(w));
+}
 
 TEST_P(EachPrecision, LinearEqualsMatmul) {
   skip_without_bf16(GetParam().precision);
   const Arrays inputs{random({3, 7, 48}, 1), random({37, 48}, 2), random({37}, 3)};
   expect_same([](const Arrays& a) { return mx::add(plain_linear(a[0], a[1]), a[2]); },
-              [&](const Arrays& a) { return linear(a[0], a[1], a[2], GetParam().precision); }, inputs, GetParam().tolerance);
+              [&](const Arrays& a) { return linear(a[0], a[1], a[2], GetParam().precision); },
+              inputs, GetParam().tolerance);
   expect_same([](const Arrays& a) { return plain_linear(a[0], a[1]); },
-              [&](const Arrays& a) { return linear(a[0], a[1], GetParam().precision); }, {inputs[0], inputs[1]},
-              GetParam().tolerance);
+              [&](const Arrays& a) { return linear(a[0], a[1], GetParam().precision); },
+              {inputs[0], inputs[1]}, GetParam().tolerance);
 }
 
 TEST(Linear, AcceptsInputsThatAreNotContiguous) {
   const Arrays inputs{random({48, 21}, 1), random({48, 37}, 2)};
   expect_same([](const Arrays& a) { return mx::matmul(mx::transpose(a[0]), a[1]); },
-              [&](const Arrays& a) { return linear(mx::transpose(a[0]), mx::transpose(a[1]), Precision::Fp32); }, inputs, 2e-5F);
+              [&](const Arrays& a) {
+                return linear(mx::transpose(a[0]), mx::transpose(a[1]), Precision::Fp32);
+              },
+              inputs, 2e-5F);
 }
 
 mx::array plain_norm(const mx::array& x, const mx::array& w) {
@@ -96,8 +112,8 @@ mx::array plain_norm(const mx::array& x, const mx::array& w) {
 
 TEST(RmsNorm, EqualsTheFormula) {
   const Arrays inputs{random({5, 3, 64}, 1), random({64}, 2)};
-  expect_same([](const Arrays& a) { return plain_norm(a[0], a[1]); }, [](const Arrays& a) { return rms_norm(a[0], a[1], 1e-5F); },
-              inputs, 2e-5F);
+  expect_same([](const Arrays& a) { return plain_norm(a[0], a[1]); },
+              [](const Arrays& a) { return rms_norm(a[0], a[1], 1e-5F); }, inputs, 2e-5F);
 }
 
 TEST(AddRmsNorm, GivesSumAndNormAndSendsBothGradientsBack) {
@@ -116,8 +132,9 @@ TEST(AddRmsNorm, GivesSumAndNormAndSendsBothGradientsBack) {
 
 TEST(EmbeddingLookup, TakesRowsAndAddsUpRepeatedGradients) {
   const auto ids = ints({3, 0, 3, 8, 3, 1});
-  expect_same([&](const Arrays& a) { return mx::take(a[0], ids, 0); }, [&](const Arrays& a) { return embedding_lookup(a[0], ids); },
-              {random({9, 20}, 1)}, 1e-6F);
+  expect_same([&](const Arrays& a) { return mx::take(a[0], ids, 0); },
+              [&](const Arrays& a) { return embedding_lookup(a[0], ids); }, {random({9, 20}, 1)},
+              1e-6F);
 }
 
 TEST(EmbeddingLookup, GivesZeroForIdsOutsideTheTable) {
@@ -132,8 +149,10 @@ TEST(Dropout, KeepsTheMeanAndRepeatsItsMask) {
   EXPECT_NEAR(mx::mean(mx::equal(once, mx::array(0.0F))).item<float>(), 0.25F, 0.01F);
   EXPECT_TRUE(mx::array_equal(once, dropout(x, 0.25F, 7)).item<bool>());
   EXPECT_FALSE(mx::array_equal(once, dropout(x, 0.25F, 8)).item<bool>());
-  const auto gradient = mx::grad([](const mx::array& a) { return mx::sum(dropout(a, 0.25F, 7)); })(x);
-  EXPECT_TRUE(mx::array_equal(once, gradient).item<bool>()) << "the backward pass must use the forward pass's mask";
+  const auto gradient =
+      mx::grad([](const mx::array& a) { return mx::sum(dropout(a, 0.25F, 7)); })(x);
+  EXPECT_TRUE(mx::array_equal(once, gradient).item<bool>())
+      << "the backward pass must use the forward pass's mask";
 }
 
 mx::array plain_gru(const Arrays& a, const mx::array& reset) {
@@ -147,7 +166,9 @@ mx::array plain_gru(const Arrays& a, const mx::array& reset) {
     h = mx::where(mx::equal(row, mx::array(0, mx::uint8)), h, mx::array(0.0F));
     const auto gi = mx::reshape(mx::slice(a[0], {t, 0, 0}, {t + 1, batch, 3 * d}), {batch, 3 * d});
     const auto gh = mx::add(plain_linear(h, a[2]), a[3]);
-    const auto part = [&](const mx::array& x, int i) { return mx::slice(x, {0, i * d}, {batch, (i + 1) * d}); };
+    const auto part = [&](const mx::array& x, int i) {
+      return mx::slice(x, {0, i * d}, {batch, (i + 1) * d});
+    };
     const auto r = mx::sigmoid(mx::add(part(gi, 0), part(gh, 0)));
     const auto z = mx::sigmoid(mx::add(part(gi, 1), part(gh, 1)));
     const auto c = mx::tanh(mx::add(part(gi, 2), mx::multiply(r, part(gh, 2))));
@@ -165,37 +186,48 @@ TEST_P(EachPrecision, GruEqualsTheRecurrenceWithResets) {
     resets.back() = 1;
     resets[static_cast<std::size_t>(3 * batch)] = 1;
     const auto reset = mask(resets, {6, batch});
-    const Arrays inputs{random({6, batch, 96}, 1, 2.0F), random({batch, 32}, 2), random({96, 32}, 3, 0.5F), random({96}, 4)};
+    const Arrays inputs{random({6, batch, 96}, 1, 2.0F), random({batch, 32}, 2),
+                        random({96, 32}, 3, 0.5F), random({96}, 4)};
     expect_same([&](const Arrays& a) { return plain_gru(a, reset); },
-                [&](const Arrays& a) { return gru_sequence(a[0], a[1], a[2], a[3], reset, GetParam().precision); }, inputs,
-                GetParam().tolerance);
+                [&](const Arrays& a) {
+                  return gru_sequence(a[0], a[1], a[2], a[3], reset, GetParam().precision);
+                },
+                inputs, GetParam().tolerance);
   }
 }
 
 // Dense attention with an explicit visibility mask over past and present.
-mx::array plain_attention(const mx::array& qkv, const mx::array& past, const std::vector<int>& history,
-                          const std::vector<std::uint8_t>& reset, const mx::array& bias) {
-  const int steps = qkv.shape(0), batch = qkv.shape(1), heads = bias.shape(0), window = bias.shape(1);
+mx::array plain_attention(const mx::array& qkv, const mx::array& past,
+                          const std::vector<int>& history, const std::vector<std::uint8_t>& reset,
+                          const mx::array& bias) {
+  const int steps = qkv.shape(0), batch = qkv.shape(1), heads = bias.shape(0),
+            window = bias.shape(1);
   const int width = qkv.shape(2) / 3, k = width / heads, before = window - 1;
   const auto q = mx::slice(qkv, {0, 0, 0}, {steps, batch, width});
-  const auto kv = mx::concatenate({past, mx::slice(qkv, {0, 0, width}, {steps, batch, 3 * width})}, 0);
+  const auto kv =
+      mx::concatenate({past, mx::slice(qkv, {0, 0, width}, {steps, batch, 3 * width})}, 0);
   Arrays rows;
   for (int t = 0; t < steps; ++t) {
     for (int b = 0; b < batch; ++b) {
       int seen = history[static_cast<std::size_t>(b)];
-      for (int i = 0; i <= t; ++i) seen = reset[static_cast<std::size_t>(i * batch + b)] != 0 ? 0 : (i == 0 ? seen : seen + 1);
+      for (int i = 0; i <= t; ++i)
+        seen = reset[static_cast<std::size_t>(i * batch + b)] != 0 ? 0 : (i == 0 ? seen : seen + 1);
       const int count = std::min(seen, window - 1) + 1;
       for (int h = 0; h < heads; ++h) {
-        const auto query = mx::reshape(mx::slice(q, {t, b, h * k}, {t + 1, b + 1, (h + 1) * k}), {1, k});
+        const auto query =
+            mx::reshape(mx::slice(q, {t, b, h * k}, {t + 1, b + 1, (h + 1) * k}), {1, k});
         const int newest = before + t;
         const auto slab = [&](int offset) {
-          return mx::reshape(mx::slice(kv, {newest - count + 1, b, offset + h * k}, {newest + 1, b + 1, offset + (h + 1) * k}),
+          return mx::reshape(mx::slice(kv, {newest - count + 1, b, offset + h * k},
+                                       {newest + 1, b + 1, offset + (h + 1) * k}),
                              {count, k});
         };
         std::vector<int> order;
         for (int j = count - 1; j >= 0; --j) order.push_back(j);
-        const auto row_bias = mx::take(mx::reshape(mx::slice(bias, {h, 0}, {h + 1, window}), {window}), ints(order), 0);
-        auto scores = mx::divide(mx::matmul(query, mx::transpose(slab(0))), mx::array(std::sqrt(static_cast<float>(k))));
+        const auto row_bias = mx::take(
+            mx::reshape(mx::slice(bias, {h, 0}, {h + 1, window}), {window}), ints(order), 0);
+        auto scores = mx::divide(mx::matmul(query, mx::transpose(slab(0))),
+                                 mx::array(std::sqrt(static_cast<float>(k))));
         scores = mx::add(scores, mx::reshape(row_bias, {1, count}));
         rows.push_back(mx::matmul(mx::softmax(scores, -1), slab(width)));
       }
@@ -206,12 +238,14 @@ mx::array plain_attention(const mx::array& qkv, const mx::array& past, const std
 
 TEST(LocalAttention, EqualsMaskedAttentionAcrossChunksAndResets) {
   const std::vector<int> history{0, 2, 4};
-  const std::vector<std::uint8_t> resets{0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};
+  const std::vector<std::uint8_t> resets{0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
+                                         1, 0, 0, 0, 0, 0, 0, 0, 1, 0};
   const auto reset = mask(resets, {7, 3});
   const auto past = random({4, 3, 2 * 64}, 5);
-  expect_same([&](const Arrays& a) { return plain_attention(a[0], past, history, resets, a[1]); },
-              [&](const Arrays& a) { return local_attention(a[0], past, ints(history), reset, a[1]).out; },
-              {random({7, 3, 3 * 64}, 1, 2.0F), random({2, 5}, 2)}, 2e-5F);
+  expect_same(
+      [&](const Arrays& a) { return plain_attention(a[0], past, history, resets, a[1]); },
+      [&](const Arrays& a) { return local_attention(a[0], past, ints(history), reset, a[1]).out; },
+      {random({7, 3, 3 * 64}, 1, 2.0F), random({2, 5}, 2)}, 2e-5F);
 }
 
 TEST(LocalAttention, TwoChunksEqualOne) {
@@ -232,9 +266,12 @@ TEST(LocalAttention, TwoChunksEqualOne) {
       high[0] = to;
       return mx::slice(x, low, high);
     };
-    const auto first = local_attention(piece(qkv, 0, cut), start, ints({0, 0}), piece(reset, 0, cut), bias);
-    const auto second = local_attention(piece(qkv, cut, 9), first.next_kv, first.next_history, piece(reset, cut, 9), bias);
-    EXPECT_EQ(distance(whole.out, mx::concatenate({first.out, second.out}, 0)), 0.0F) << "cut " << cut;
+    const auto first =
+        local_attention(piece(qkv, 0, cut), start, ints({0, 0}), piece(reset, 0, cut), bias);
+    const auto second = local_attention(piece(qkv, cut, 9), first.next_kv, first.next_history,
+                                        piece(reset, cut, 9), bias);
+    EXPECT_EQ(distance(whole.out, mx::concatenate({first.out, second.out}, 0)), 0.0F)
+        << "cut " << cut;
     EXPECT_TRUE(mx::array_equal(whole.next_kv, second.next_kv).item<bool>());
     EXPECT_TRUE(mx::array_equal(whole.next_history, second.next_history).item<bool>());
   }
@@ -251,10 +288,13 @@ mx::array weighted_mean(const mx::array& x, const mx::array& weights) {
 }
 
 struct HeadData {
-  explicit HeadData(int n, int v) : tokens(n), vocabulary(v), inputs{random({n, 32}, 1), random({v, 32}, 2), random({v}, 3)} {
+  explicit HeadData(int n, int v)
+      : tokens(n), vocabulary(v), inputs{random({n, 32}, 1), random({v, 32}, 2), random({v}, 3)} {
     std::mt19937 generator(5);
-    for (int i = 0; i < n; ++i) ids.push_back(static_cast<std::int32_t>(generator() % static_cast<unsigned>(v)));
-    for (int i = 0; i < n; ++i) scale.push_back(i % 5 == 0 ? 0.0F : 1.0F + static_cast<float>(i % 3));
+    for (int i = 0; i < n; ++i)
+      ids.push_back(static_cast<std::int32_t>(generator() % static_cast<unsigned>(v)));
+    for (int i = 0; i < n; ++i)
+      scale.push_back(i % 5 == 0 ? 0.0F : 1.0F + static_cast<float>(i % 3));
   }
   mx::array targets() const { return ints(ids); }
   mx::array weights() const { return mx::array(scale.begin(), {tokens}, mx::float32); }
@@ -266,15 +306,19 @@ struct HeadData {
 
 TEST_P(EachPrecision, FullHeadEqualsCrossEntropy) {
   skip_without_bf16(GetParam().precision);
-  for (const auto& [tokens, vocabulary] : {std::pair{11, 64}, std::pair{150, 53}, std::pair{1300, 96}}) {
+  for (const auto& [tokens, vocabulary] :
+       {std::pair{11, 64}, std::pair{150, 53}, std::pair{1300, 96}}) {
     const HeadData data(tokens, vocabulary);
-    expect_same([&](const Arrays& a) { return weighted_mean(plain_nll(a, data.targets()), data.weights()); },
-                [&](const Arrays& a) {
-                  return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(), HeadPass::Train,
-                                               GetParam().precision)
-                      .loss;
-                },
-                data.inputs, GetParam().tolerance);
+    expect_same(
+        [&](const Arrays& a) {
+          return weighted_mean(plain_nll(a, data.targets()), data.weights());
+        },
+        [&](const Arrays& a) {
+          return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(),
+                                       HeadPass::Train, GetParam().precision)
+              .loss;
+        },
+        data.inputs, GetParam().tolerance);
   }
 }
 
@@ -283,24 +327,34 @@ TEST(Head, EvaluationGivesTheSameTokenLosses) {
   const auto& a = data.inputs;
   const auto expected = plain_nll(a, data.targets());
   for (const auto pass : {HeadPass::Train, HeadPass::Evaluate}) {
-    const auto got = softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(), pass, Precision::Fp32);
+    const auto got = softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(), pass,
+                                           Precision::Fp32);
     EXPECT_LT(distance(expected, got.token_nll), 1e-5F);
-    EXPECT_NEAR(got.loss.item<float>(), weighted_mean(expected, data.weights()).item<float>(), 1e-4F);
+    EXPECT_NEAR(got.loss.item<float>(), weighted_mean(expected, data.weights()).item<float>(),
+                1e-4F);
   }
 }
 
 TEST(Head, AllWeightsZeroGivesZeroLossAndGradient) {
   const HeadData data(11, 64);
-  const auto gradient = mx::grad([&](const Arrays& a) {
-    return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), mx::zeros({11}), HeadPass::Train, Precision::Fp32).loss;
-  }, std::vector<int>{0, 1})(data.inputs);
+  const auto gradient = mx::grad(
+      [&](const Arrays& a) {
+        return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), mx::zeros({11}),
+                                     HeadPass::Train, Precision::Fp32)
+            .loss;
+      },
+      std::vector<int>{0, 1})(data.inputs);
   EXPECT_EQ(mx::max(mx::abs(gradient[0])).item<float>(), 0.0F);
   EXPECT_EQ(mx::max(mx::abs(gradient[1])).item<float>(), 0.0F);
 }
 
-mx::array sampled_loss(const Arrays& a, const HeadData& data, const CandidateSet& set, Precision precision) {
-  const mx::array log_inclusion(set.log_inclusion.begin(), {static_cast<int>(set.log_inclusion.size())}, mx::float32);
-  return sampled_softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(), ints(set.ids), log_inclusion, precision).loss;
+mx::array sampled_loss(const Arrays& a, const HeadData& data, const CandidateSet& set,
+                       Precision precision) {
+  const mx::array log_inclusion(set.log_inclusion.begin(),
+                                {static_cast<int>(set.log_inclusion.size())}, mx::float32);
+  return sampled_softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(),
+                                       ints(set.ids), log_inclusion, precision)
+      .loss;
 }
 
 TEST_P(EachPrecision, SampledHeadOverEverythingIsTheFullHead) {
@@ -308,8 +362,10 @@ TEST_P(EachPrecision, SampledHeadOverEverythingIsTheFullHead) {
   const HeadData data(150, 53);
   const std::vector<double> unigram(53, 1.0);
   const auto set = CandidateSampler(unigram, 53).sample(data.ids, 1);
-  expect_same([&](const Arrays& a) { return weighted_mean(plain_nll(a, data.targets()), data.weights()); },
-              [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); }, data.inputs, GetParam().tolerance);
+  expect_same(
+      [&](const Arrays& a) { return weighted_mean(plain_nll(a, data.targets()), data.weights()); },
+      [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); },
+      data.inputs, GetParam().tolerance);
 }
 
 TEST_P(EachPrecision, SampledHeadCorrectsEveryLogitButTheOwnTarget) {
@@ -326,31 +382,40 @@ TEST_P(EachPrecision, SampledHeadCorrectsEveryLogitButTheOwnTarget) {
     lowered.push_back(set.ids[c] < 0 ? -1e30F : -set.log_inclusion[c]);
   }
   for (std::size_t n = 0; n < data.ids.size(); ++n) {
-    const auto at = static_cast<std::size_t>(std::find(set.ids.begin(), set.ids.end(), data.ids[n]) - set.ids.begin());
+    const auto at = static_cast<std::size_t>(
+        std::find(set.ids.begin(), set.ids.end(), data.ids[n]) - set.ids.begin());
     places.push_back(static_cast<std::int32_t>(at));
     own[n * set.ids.size() + at] = set.log_inclusion[at];
   }
   const auto plain = [&](const Arrays& a) {
-    auto logits = mx::add(plain_linear(a[0], mx::take(a[1], ints(rows), 0)), mx::take(a[2], ints(rows), 0));
+    auto logits =
+        mx::add(plain_linear(a[0], mx::take(a[1], ints(rows), 0)), mx::take(a[2], ints(rows), 0));
     logits = mx::add(logits, mx::array(lowered.begin(), {classes}, mx::float32));
     logits = mx::add(logits, mx::array(own.begin(), {40, classes}, mx::float32));
     const auto hit = mx::take_along_axis(logits, mx::reshape(ints(places), {-1, 1}), 1);
-    return weighted_mean(mx::subtract(mx::logsumexp(logits, -1), mx::reshape(hit, {-1})), data.weights());
+    return weighted_mean(mx::subtract(mx::logsumexp(logits, -1), mx::reshape(hit, {-1})),
+                         data.weights());
   };
-  expect_same(plain, [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); }, data.inputs,
-              GetParam().tolerance);
+  expect_same(
+      plain, [&](const Arrays& a) { return sampled_loss(a, data, set, GetParam().precision); },
+      data.inputs, GetParam().tolerance);
 }
 
 TEST(Ops, SameInputsGiveTheSameBits) {
   const HeadData data(1300, 96);
   const auto once = [&] {
-    return mx::grad([&](const Arrays& a) {
-      return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(), HeadPass::Train, best_precision()).loss;
-    }, std::vector<int>{0, 1, 2})(data.inputs);
+    return mx::grad(
+        [&](const Arrays& a) {
+          return softmax_cross_entropy(a[0], a[1], a[2], data.targets(), data.weights(),
+                                       HeadPass::Train, best_precision())
+              .loss;
+        },
+        std::vector<int>{0, 1, 2})(data.inputs);
   };
   const auto first = once();
   const auto second = once();
-  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(mx::array_equal(first[i], second[i]).item<bool>());
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_TRUE(mx::array_equal(first[i], second[i]).item<bool>());
 }
 
 TEST(Ops, RefuseWrongShapesAndTypes) {
@@ -361,8 +426,8 @@ TEST(Ops, RefuseWrongShapesAndTypes) {
   EXPECT_THROW(dropout(x, 1.0F, 1), std::invalid_argument);
   EXPECT_THROW(gru_sequence(x, x, x, x, x, Precision::Fp32), std::invalid_argument);
   EXPECT_THROW(local_attention(x, x, x, x, x), std::invalid_argument);
-  EXPECT_THROW(softmax_cross_entropy(x, random({8, 16}, 2), random({8}, 3), ints({0, 1, 2, 3}), mx::ones({4}), HeadPass::Train,
-                                     Precision::Fp32),
+  EXPECT_THROW(softmax_cross_entropy(x, random({8, 16}, 2), random({8}, 3), ints({0, 1, 2, 3}),
+                                     mx::ones({4}), HeadPass::Train, Precision::Fp32),
                std::invalid_argument);
 }
 

@@ -21,12 +21,14 @@ struct Tensor {
 };
 
 TEST(AdamW, FollowsTheAlgorithmForOddLengthsWithDecayAndClipping) {
-  for (const std::size_t n : {std::size_t{1}, std::size_t{15}, std::size_t{16}, std::size_t{5003}}) {
+  for (const std::size_t n :
+       {std::size_t{1}, std::size_t{15}, std::size_t{16}, std::size_t{5003}}) {
     Tensor tensor(n);
     auto value = tensor.value;
     std::vector<float> m(n, 0.0F), v(n, 0.0F);
     double squares = 0.0;
-    for (const float g : tensor.gradient) squares += static_cast<double>(g) * static_cast<double>(g);
+    for (const float g : tensor.gradient)
+      squares += static_cast<double>(g) * static_cast<double>(g);
     AdamWStep step;
     step.weight_decay = 0.1F;
     step.max_gradient_norm = 0.5F;
@@ -40,10 +42,12 @@ TEST(AdamW, FollowsTheAlgorithmForOddLengthsWithDecayAndClipping) {
         v[i] = static_cast<float>(0.99 * static_cast<double>(v[i]) + 0.01 * g * g);
         const double first = static_cast<double>(m[i]) / (1.0 - std::pow(0.9, step.step));
         const double second = static_cast<double>(v[i]) / (1.0 - std::pow(0.99, step.step));
-        value[i] -= static_cast<float>(1e-3 * (first / (std::sqrt(second) + 1e-8) + 0.1 * static_cast<double>(value[i])));
+        value[i] -= static_cast<float>(
+            1e-3 * (first / (std::sqrt(second) + 1e-8) + 0.1 * static_cast<double>(value[i])));
       }
     }
-    for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(tensor.value[i], value[i], 2e-6F) << "element " << i << " of " << n;
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_NEAR(tensor.value[i], value[i], 2e-6F) << "element " << i << " of " << n;
   }
 }
 

@@ -1,4 +1,5 @@
-// Splitting rows between OpenMP threads, always the same way, so that results do not depend on timing.
+// Splitting rows between OpenMP threads, always the same way, so that results do not depend on
+// timing.
 #pragma once
 
 #include <omp.h>
@@ -10,8 +11,9 @@
 
 namespace laya::train {
 
-/// Calls body(begin, end, thread) on every thread with its equal share of [0, count), rounded to `grain`; some shares may be empty and
-/// are not called. Must not be called from inside another parallel region. `body` must not throw.
+/// Calls body(begin, end, thread) on every thread with its equal share of [0, count), rounded to
+/// `grain`; some shares may be empty and are not called. Must not be called from inside another
+/// parallel region. `body` must not throw.
 template <typename Body>
 void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
 #pragma omp parallel
@@ -29,13 +31,15 @@ void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
 /// How many threads parallel_ranges uses: the size of per-thread accumulators.
 inline std::size_t parallel_threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 
-/// Uninitialised memory aligned to a cache line. Never zero-filled behind the caller's back: these buffers are large.
+/// Uninitialised memory aligned to a cache line. Never zero-filled behind the caller's back: these
+/// buffers are large.
 template <typename T>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t count)
-      : data_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))), count_(count) {}
+      : data_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))),
+        count_(count) {}
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   std::size_t size() const { return count_; }

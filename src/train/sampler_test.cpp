@@ -18,7 +18,8 @@ TEST(CandidateSampler, HoldsEveryTargetOnceInOrderAndPads) {
   ASSERT_EQ(set.ids.size(), set.log_inclusion.size());
   const auto end = std::find(set.ids.begin(), set.ids.end(), -1);
   EXPECT_TRUE(std::is_sorted(set.ids.begin(), end));
-  EXPECT_EQ(std::set<std::int32_t>(set.ids.begin(), end).size(), static_cast<std::size_t>(end - set.ids.begin()));
+  EXPECT_EQ(std::set<std::int32_t>(set.ids.begin(), end).size(),
+            static_cast<std::size_t>(end - set.ids.begin()));
   for (const std::int32_t id : {0, 7, 999}) EXPECT_TRUE(std::find(set.ids.begin(), end, id) != end);
   for (const float p : set.log_inclusion) EXPECT_LE(p, 0.0F);
 }
@@ -40,14 +41,16 @@ TEST(CandidateSampler, InclusionProbabilityIsWhatHappens) {
     const auto set = sampler.sample({}, static_cast<std::uint64_t>(i));
     for (std::size_t c = 0; c < set.ids.size(); ++c) {
       seen[static_cast<std::size_t>(set.ids[c])] += 1.0 / kDraws;
-      claimed[static_cast<std::size_t>(set.ids[c])] = std::exp(static_cast<double>(set.log_inclusion[c]));
+      claimed[static_cast<std::size_t>(set.ids[c])] =
+          std::exp(static_cast<double>(set.log_inclusion[c]));
     }
   }
   for (std::size_t id = 0; id < 100; ++id) EXPECT_NEAR(seen[id], claimed[id], 0.04) << id;
 }
 
 TEST(CandidateSampler, WeightedSumsAreUnbiased) {
-  // Σ value / P(in the set) over the set: what the sampled head's partition sum is. Its mean must be the sum over all classes.
+  // Σ value / P(in the set) over the set: what the sampled head's partition sum is. Its mean must
+  // be the sum over all classes.
   std::vector<double> unigram(300), value(300);
   double exact = 0.0;
   for (std::size_t i = 0; i < unigram.size(); ++i) {
@@ -61,7 +64,8 @@ TEST(CandidateSampler, WeightedSumsAreUnbiased) {
   for (int i = 0; i < kDraws; ++i) {
     const auto set = sampler.sample({}, static_cast<std::uint64_t>(i));
     for (std::size_t c = 0; c < set.ids.size(); ++c) {
-      mean += value[static_cast<std::size_t>(set.ids[c])] / std::exp(static_cast<double>(set.log_inclusion[c])) / kDraws;
+      mean += value[static_cast<std::size_t>(set.ids[c])] /
+              std::exp(static_cast<double>(set.log_inclusion[c])) / kDraws;
     }
   }
   EXPECT_NEAR(mean / exact, 1.0, 0.02);

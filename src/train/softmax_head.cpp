@@ -9,8 +9,9 @@
 namespace laya::train {
 namespace {
 
-// Tokens whose fp32 logits are computed at once (8 MB at 16 k classes), whose hidden gradient is computed at once, and whose gradients of
-// the logits are gathered before they go into dE in one product: dE (16 MB) is read and written once per such block.
+// Tokens whose fp32 logits are computed at once (8 MB at 16 k classes), whose hidden gradient is
+// computed at once, and whose gradients of the logits are gathered before they go into dE in one
+// product: dE (16 MB) is read and written once per such block.
 constexpr std::size_t kLogitRows = 128;
 constexpr std::size_t kHiddenRows = 256;
 constexpr std::size_t kBlockRows = 1024;
@@ -25,7 +26,8 @@ GemmShape shape_of(std::size_t m, std::size_t n, std::size_t k, Precision precis
   return shape;
 }
 
-// E packed for logits of `rows` tokens; the last chunk of a batch may be shorter and then needs its own.
+// E packed for logits of `rows` tokens; the last chunk of a batch may be shorter and then needs its
+// own.
 class LogitProduct {
  public:
   LogitProduct(const void* embedding, std::size_t classes, std::size_t width, Precision precision)
@@ -51,7 +53,10 @@ class LogitProduct {
 class Head {
  public:
   Head(const HeadInput& in, const HeadOutput& out)
-      : in_(in), out_(out), classes_((in.classes + 15) / 16 * 16), padded_(classes_ == in.classes ? 0 : classes_ * in.width) {
+      : in_(in),
+        out_(out),
+        classes_((in.classes + 15) / 16 * 16),
+        padded_(classes_ == in.classes ? 0 : classes_ * in.width) {
     bias_ = AlignedBuffer<float>(classes_);
     std::copy(in.bias.begin(), in.bias.end(), bias_.data());
     std::fill(bias_.data() + in.classes, bias_.data() + classes_, kNever);
@@ -96,7 +101,9 @@ class Head {
   }
 
  private:
-  bool has_target(std::size_t n) const { return in_.targets[n] >= 0 && static_cast<std::size_t>(in_.targets[n]) < in_.classes; }
+  bool has_target(std::size_t n) const {
+    return in_.targets[n] >= 0 && static_cast<std::size_t>(in_.targets[n]) < in_.classes;
+  }
   float weight(std::size_t n) const { return has_target(n) ? in_.weights[n] : 0.0F; }
 
   template <typename T>
@@ -113,8 +120,9 @@ class Head {
         }
         const auto target = static_cast<std::size_t>(in_.targets[n]);
         const float own = in_.own.empty() ? 0.0F : in_.own[target];
-        out_.token_nll[n] = kernels().of<T>().softmax(logits + row * classes_, bias_.data(), classes_, target, own,
-                                                      in_.weights[n] * scale, g, dbias_.data() + thread * classes_);
+        out_.token_nll[n] =
+            kernels().of<T>().softmax(logits + row * classes_, bias_.data(), classes_, target, own,
+                                      in_.weights[n] * scale, g, dbias_.data() + thread * classes_);
       }
     });
   }
@@ -136,7 +144,8 @@ class Head {
 
   // dhidden of the block, and the block's share of dembedding = gradientᵀ · hidden.
   template <typename T>
-  void back(const void* embedding, const T* hidden, std::size_t block, std::size_t rows, const T* gradient) {
+  void back(const void* embedding, const T* hidden, std::size_t block, std::size_t rows,
+            const T* gradient) {
     for (std::size_t at = 0; at < rows; at += kHiddenRows) {
       const std::size_t count = std::min(kHiddenRows, rows - at);
       const Gemm& to_hidden = gemm(shape_of(count, in_.width, classes_, in_.precision));
@@ -144,7 +153,8 @@ class Head {
         back_packed_ = PackedOperand(to_hidden, embedding, Layout::Normal);
         back_rows_ = count;
       }
-      to_hidden.run(gradient + at * classes_, back_packed_.data(), out_.dhidden + (block + at) * in_.width);
+      to_hidden.run(gradient + at * classes_, back_packed_.data(),
+                    out_.dhidden + (block + at) * in_.width);
     }
     GemmShape shape = shape_of(classes_, in_.width, rows, in_.precision);
     shape.a = Layout::Transposed;
@@ -156,14 +166,16 @@ class Head {
 
   void finish() {
     double loss = 0.0;
-    for (std::size_t n = 0; n < in_.tokens; ++n) loss += static_cast<double>(weight(n)) * static_cast<double>(out_.token_nll[n]);
+    for (std::size_t n = 0; n < in_.tokens; ++n)
+      loss += static_cast<double>(weight(n)) * static_cast<double>(out_.token_nll[n]);
     *out_.loss = static_cast<float>(total_weight_ > 0.0 ? loss / total_weight_ : 0.0);
     if (out_.dhidden == nullptr) return;
     std::fill_n(out_.dbias, in_.classes, 0.0F);
     for (std::size_t t = 0; t < parallel_threads(); ++t) {
       kernels().add(out_.dbias, dbias_.data() + t * classes_, in_.classes, out_.dbias);
     }
-    if (dembedding_ != out_.dembedding) std::copy_n(dembedding_, in_.classes * in_.width, out_.dembedding);
+    if (dembedding_ != out_.dembedding)
+      std::copy_n(dembedding_, in_.classes * in_.width, out_.dembedding);
   }
 
   const HeadInput& in_;

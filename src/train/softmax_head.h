@@ -13,16 +13,17 @@ struct HeadInput {
   const float* hidden = nullptr;                   ///< [N,e]
   const float* embedding = nullptr;                ///< [C,e]
   std::span<const float> bias;                     ///< [C]
-  std::span<const std::int32_t> targets;           ///< [N], position in the classes; outside [0,C): no loss, nll 0
-  std::span<const float> own;                      ///< [C] added to the logit of a token's own target; empty: nothing
-  std::span<const float> weights;                  ///< [N]
+  std::span<const std::int32_t>
+      targets;                 ///< [N], position in the classes; outside [0,C): no loss, nll 0
+  std::span<const float> own;  ///< [C] added to the logit of a token's own target; empty: nothing
+  std::span<const float> weights;  ///< [N]
   Precision precision = Precision::Fp32;
 };
 
 struct HeadOutput {
-  float* loss = nullptr;        ///< [1]
-  float* token_nll = nullptr;   ///< [N]
-  float* dhidden = nullptr;     ///< [N,e]; null: no gradients wanted (the other two are then ignored)
+  float* loss = nullptr;       ///< [1]
+  float* token_nll = nullptr;  ///< [N]
+  float* dhidden = nullptr;  ///< [N,e]; null: no gradients wanted (the other two are then ignored)
   float* dembedding = nullptr;  ///< [C,e]
   float* dbias = nullptr;       ///< [C]
 };
