@@ -374,10 +374,11 @@ Result<Checkpoint> resume_state(const TrainOptions& options, const TrainData& da
                                              std::to_string(stored.lanes) + ") and --seed (" +
                                              std::to_string(stored.seed) + ")"};
   }
-  checkpoint->options = options;
   // A larger budget means that less of it is done, a smaller one that more is.
-  if (options.until_tokens != stored.until_tokens || options.minutes > 0.0 ||
-      stored.minutes > 0.0) {
+  const bool budget_changes =
+      options.until_tokens != stored.until_tokens || options.minutes > 0.0 || stored.minutes > 0.0;
+  checkpoint->options = options;
+  if (budget_changes) {
     checkpoint->progress.progress = run_progress(options, checkpoint->progress.tokens, 0.0, 0.0);
   }
   return checkpoint;
@@ -393,6 +394,12 @@ Result<TrainSummary> train_gru(const TrainOptions& wanted, Start start, TrainObs
   if (!vocabulary) return vocabulary.error();
   std::vector<std::byte> blob = vocabulary->serialize();
   const text::Tokenizer tokenizer(*std::move(vocabulary));
+  if (tokenizer.vocabulary().begin_id() != kBeginId ||
+      tokenizer.vocabulary().newline_id() != kNewlineId) {
+    return Error{
+        ErrorCode::BadArgument,
+        options.vocabulary.string() + ": training needs <s> as piece 1 and the newline as piece 2"};
+  }
   options.config.vocabulary_size = static_cast<std::uint32_t>(tokenizer.vocabulary().size());
   if (Status s = options.config.validate(); !s) return s.error();
   if (Status s = options.validate(); !s) return s.error();
