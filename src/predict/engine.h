@@ -30,8 +30,8 @@ class PieceIndex;
 /// Model files. Both may be the same file; an empty path leaves that source out; at least one is
 /// needed.
 struct EnginePaths {
-  std::string network_path;  ///< .laya with a GruLocal and its vocabulary
-  std::string ngram_path;    ///< .laya with an n-gram table
+  std::string network_path = {};  ///< .laya with a GruLocal and its vocabulary
+  std::string ngram_path = {};    ///< .laya with an n-gram table
 };
 
 struct EngineOptions {

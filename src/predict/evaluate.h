@@ -31,7 +31,7 @@ struct KsrOptions {
       1, 3, 5};  ///< list lengths, each 1…Reply::kMaxCandidates; all measured in one pass
   std::size_t max_lines = 0;  ///< first so many lines that are not blank; 0: all
   EvalCase letter_case = EvalCase::AsTyped;
-  Progress progress;
+  Progress progress = {};
 };
 
 struct KsrResult {
@@ -53,7 +53,7 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
 
 struct NextCharOptions {
   std::size_t max_lines = 0;
-  Progress progress;
+  Progress progress = {};
 };
 
 struct NextCharResult {

@@ -16,6 +16,9 @@ constexpr float kEndsWithoutSpace = 0.7F;
 // How much of the probability of a word's first pieces goes, until looked into, to the pool's words
 // that begin so.
 constexpr float kShareOfUnseen = 0.5F;
+// A piece without its space is looked into if it holds more than this share of its word's
+// probability.
+constexpr float kWorthALook = 0.2F;
 constexpr std::size_t kColumns = 8;  // of one pass; more cost more than they find
 constexpr std::size_t kRounds = 2;
 
@@ -359,6 +362,43 @@ float NetworkSource::walk(std::span<const TokenId> pieces, NodeId* parent, Token
   return kImpossible;
 }
 
+NetworkSource::Missing& NetworkSource::missing_at(NodeId parent, TokenId token) {
+  const auto found = std::find_if(missing_.begin(), missing_.end(), [&](const Missing& missing) {
+    return missing.parent == parent && missing.token == token;
+  });
+  if (found != missing_.end()) {
+    return *found;
+  }
+  missing_.push_back({parent, token, 0, 0});
+  return missing_.back();
+}
+
+// p of a word that one piece spells. Where much of it hangs on pieces without the space, what
+// follows them is looked into: "don" is mostly the beginning of "don't".
+float NetworkSource::group_prob(const WordQuery& query, const PoolWord& word) {
+  const float guess = group_probs_[word.group];
+  float sum = 0;
+  for (const GroupPiece& piece : index_->pieces(index_->groups()[word.group])) {
+    const float p = token_probs_[piece.token];
+    if (piece.ends_in_space) {
+      sum += p;
+      continue;
+    }
+    float share = kEndsWithoutSpace;
+    if (p * kEndsWithoutSpace > kWorthALook * guess) {
+      const NodeId node = tree_.find(kRoot, piece.token);
+      if (node != kNoNode) {
+        const float known = tree_.sum_of(node, index_->word_enders());
+        share = known < 0 ? share : known;
+      } else {
+        missing_at(kRoot, piece.token).weight += query.network_share * p;
+      }
+    }
+    sum += share * p;
+  }
+  return sum;
+}
+
 void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
   for (std::size_t round = 0;; ++round) {
     missing_.clear();
@@ -366,7 +406,13 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
     // estimate.
     for (int step = 0; step < 2; ++step) {
       for (PoolWord& word : pool->words()) {
-        if (word.group != kNoGroup || word.word == model::kUnknownWord) {
+        if (word.group != kNoGroup) {
+          if (step == 1) {
+            word.log_p_network = std::log(std::max(group_prob(query, word), 1e-30F));
+          }
+          continue;
+        }
+        if (word.word == model::kUnknownWord) {
           continue;
         }
         const Spelling& entry = spelling(word.word, word.key);
@@ -380,19 +426,13 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
           TokenId token = kNoToken;
           float p = std::exp(walk({entry.pieces[v].data(), entry.lengths[v]}, &parent, &token));
           if (parent != kNoNode) {
-            auto found = std::find_if(missing_.begin(), missing_.end(), [&](const Missing& m) {
-              return m.parent == parent && m.token == token;
-            });
-            if (found == missing_.end()) {
-              missing_.push_back({parent, token, 0, 0});
-              found = missing_.end() - 1;
-            }
+            Missing& missing = missing_at(parent, token);
             if (step == 0) {
-              found->ngram_mass += ngram;
+              missing.ngram_mass += ngram;
             } else {
-              p *= kShareOfUnseen * (found->ngram_mass > 0 ? ngram / found->ngram_mass : 0);
+              p *= kShareOfUnseen * (missing.ngram_mass > 0 ? ngram / missing.ngram_mass : 0);
               // What this word could gain or lose in rank by being looked into.
-              found->weight += query.network_share * p + (1 - query.network_share) * ngram;
+              missing.weight += query.network_share * p + (1 - query.network_share) * ngram;
             }
           }
           total += p;

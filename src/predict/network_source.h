@@ -73,6 +73,8 @@ class NetworkSource : public Source {
   const Spelling& spelling(model::WordId word, std::string_view key);
   void spell(std::string_view written, std::size_t variant, Spelling* spelling);
   float walk(std::span<const TokenId> pieces, NodeId* parent, TokenId* token);
+  Missing& missing_at(NodeId parent, TokenId token);
+  float group_prob(const WordQuery& query, const PoolWord& word);
   void score_spelled(const WordQuery& query, WordPool* pool);
 
   const model::LanguageModel* network_;

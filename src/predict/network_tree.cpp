@@ -1,6 +1,7 @@
 #include "predict/network_tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "predict/source.h"
@@ -91,7 +92,7 @@ Status NetworkTree::grow(std::span<const Growth> growths, std::span<float> log_p
   }
   ++passes_;
   for (std::size_t i = 0; i < count; ++i) {
-    nodes_[used_ + i] = {growths[i].parent, growths[i].token, log_z[i]};
+    nodes_[used_ + i] = {growths[i].parent, growths[i].token, log_z[i], -1};
   }
   used_ += count;
   return {};
@@ -115,6 +116,18 @@ float NetworkTree::log_prob(NodeId node, TokenId token) {
   }
   memory = {generation_, node, token, logit - nodes_[index].log_z};
   return memory.log_prob;
+}
+
+float NetworkTree::sum_of(NodeId node, std::span<const TokenId> tokens) {
+  Node& entry = nodes_[static_cast<std::size_t>(node)];
+  if (entry.sum < 0) {
+    sum_logits_.resize(tokens.size());  // the same size every time
+    if (!network_->logits_rows(*workspace_, state(node).output(), 1, tokens, sum_logits_)) {
+      return -1;
+    }
+    entry.sum = std::exp(std::min(0.0F, model::log_sum_exp(sum_logits_) - entry.log_z));
+  }
+  return entry.sum;
 }
 
 Status NetworkTree::successors(NodeId node, std::span<float> log_probs) {

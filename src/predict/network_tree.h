@@ -62,6 +62,10 @@ class NetworkTree {
   /// ln p of all successors of one node into `log_probs` [V]; one pass over the embedding.
   Status successors(NodeId node, std::span<float> log_probs);
 
+  /// Σ p(token | node) over `tokens`, which must be the same list at every call: the sum is kept
+  /// with the node. −1 on a model error.
+  float sum_of(NodeId node, std::span<const TokenId> tokens);
+
   const model::State& state(NodeId node) const {
     return node == kRoot ? root_state_ : states_[static_cast<std::size_t>(node)];
   }
@@ -75,6 +79,7 @@ class NetworkTree {
     NodeId parent;
     TokenId token;
     float log_z;
+    float sum;  ///< of sum_of(); below 0: not computed
   };
   struct Remembered {
     std::uint32_t generation = 0;
@@ -91,6 +96,7 @@ class NetworkTree {
   std::vector<Node> nodes_;
   std::vector<model::State> states_;  // [kMaxNodes]
   std::vector<float> hidden_;         // [16, e]
+  std::vector<float> sum_logits_;     // scratch of sum_of()
   std::vector<Remembered> remembered_;
   std::uint32_t generation_ = 1;
   std::size_t used_ = 0;

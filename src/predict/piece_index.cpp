@@ -69,6 +69,20 @@ PieceRole role_of(std::string_view text, text::PieceType type) {
   return is_phrase_mark(first.code_point) ? PieceRole::Mark : PieceRole::Stop;
 }
 
+bool ends_a_word(std::string_view text, text::PieceType type) {
+  if (type == text::PieceType::Newline) {
+    return true;
+  }
+  if (type != text::PieceType::Normal) {
+    return false;
+  }
+  const char32_t first = base::decode_utf8(text).code_point;
+  const text::Script script = text::script_of(first);
+  return (script == text::Script::Punctuation && !is_apostrophe(first) && first != '-' &&
+          first != '_' && first != '@') ||
+         script == text::Script::Han || first == ' ';
+}
+
 }  // namespace
 
 PieceIndex::PieceIndex(const text::Vocabulary* vocabulary, const model::NgramModel* ngrams) {
@@ -107,6 +121,9 @@ void PieceIndex::index_vocabulary(const text::Vocabulary& vocabulary,
   for (TokenId token = 0; token < size; ++token) {
     const std::string_view text = vocabulary.text(token);
     roles_[token] = role_of(text, vocabulary.type(token));
+    if (ends_a_word(text, vocabulary.type(token)) && roles_[token] != PieceRole::Han) {
+      word_enders_.push_back(token);
+    }
     if (roles_[token] == PieceRole::WordEnd) {
       without_space_[token] = vocabulary.find(text.substr(0, text.size() - 1));
     }

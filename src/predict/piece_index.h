@@ -85,6 +85,9 @@ class PieceIndex {
   std::uint32_t han_of_token(TokenId token) const { return han_of_token_[token]; }
 
   PieceRole role(TokenId token) const { return roles_[token]; }
+  /// Pieces that end the word before them: punctuation, brackets, the newline; nothing that could
+  /// go on inside one.
+  std::span<const TokenId> word_enders() const { return word_enders_; }
   /// The same piece without its space ("the" of "the "); kNoToken where the vocabulary has none.
   TokenId without_space(TokenId token) const { return without_space_[token]; }
 
@@ -102,6 +105,7 @@ class PieceIndex {
   std::vector<std::uint32_t> han_of_token_;
   std::vector<PieceRole> roles_;
   std::vector<TokenId> without_space_;
+  std::vector<TokenId> word_enders_;
 };
 
 }  // namespace laya::predict

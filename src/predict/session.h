@@ -49,8 +49,8 @@ enum class PendingSpace : std::uint8_t { None, Owed };
 /// The whole text around the caret. Any bytes; views are read during the call only.
 struct FieldText {
   std::uint64_t revision = 0;
-  std::string_view before;  ///< left of the caret; only its last kKeptBytes are kept
-  std::string_view after;   ///< right of the caret; only its first kKeptAfterBytes are kept
+  std::string_view before = {};  ///< left of the caret; only its last kKeptBytes are kept
+  std::string_view after = {};   ///< right of the caret; only its first kKeptAfterBytes are kept
   LeftEdge left_edge = LeftEdge::FieldStart;
   FieldKind kind = FieldKind::Text;
   PendingSpace pending_space = PendingSpace::None;
@@ -61,8 +61,8 @@ struct Edit {
   std::uint64_t revision = 0;
   std::size_t erase_before =
       0;  ///< bytes left of the caret taken away first; may be inside a character
-  std::size_t erase_after = 0;  ///< bytes right of the caret taken away
-  std::string_view insert;      ///< then put in; any bytes
+  std::size_t erase_after = 0;   ///< bytes right of the caret taken away
+  std::string_view insert = {};  ///< then put in; any bytes
   PendingSpace pending_space = PendingSpace::None;
 };
 

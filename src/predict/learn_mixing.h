@@ -1,0 +1,46 @@
+// Learning the mixing weights: which share of the network, at which place, puts the meant word into
+// the list most often.
+//
+// Objective: over every key of the given lines, how often the word being typed stands in the first
+// slot plus how often in the first three. A key at which it is offered is a key saved, so this is
+// keystrokes saved but for the order of events. For Chinese: next characters named first plus among
+// the first three. A grid, for each bucket by itself; ties go to the more even share. Dev text
+// only, never test.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "predict/engine.h"
+#include "predict/evaluate.h"
+
+namespace laya::predict {
+
+struct LearnMixingOptions {
+  std::size_t max_lines = 0;  ///< of each text; 0: all
+  Progress progress = {};
+};
+
+struct LearntMixing {
+  Mixing mixing;
+  std::size_t word_keys = 0;  ///< keys looked at
+  std::size_t han_characters = 0;
+  double word_hits_before =
+      0;  ///< share of keys, (top-1 + top-3) / 2, with the engine's own weights
+  double word_hits_after = 0;
+  double han_hits_before = 0;
+  double han_hits_after = 0;
+};
+
+/// Types `word_lines` and `han_lines` into a session of `engine` (which needs both sources:
+/// BadArgument otherwise) and chooses weights.
+Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::string>& word_lines,
+                                  const std::vector<std::string>& han_lines,
+                                  const LearnMixingOptions& options);
+
+/// The weights as they stand in mixing.cpp, and as JSON: {"word_kind":…,"word_network":[[…],…],…}.
+std::string to_json(const Mixing& mixing);
+
+}  // namespace laya::predict
