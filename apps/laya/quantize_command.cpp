@@ -240,6 +240,19 @@ void print_text(const QuantizeOptions& options, const Report& report) {
   }
 }
 
+/// What was measured; goes into the file too.
+nlohmann::ordered_json measured_json(const Report& report) {
+  const model::Comparison& c = report.comparison;
+  return {{"tokens", c.tokens},
+          {"bits_per_character",
+           {{"fp32", bits_per_character(c.exact_bits, report)},
+            {"quantised", bits_per_character(c.quantised_bits, report)}}},
+          {"contexts", c.contexts},
+          {"candidates", model::kCandidates},
+          {"overlap", c.overlap},
+          {"same_first", c.same_first}};
+}
+
 nlohmann::ordered_json report_json(const QuantizeOptions& options, const Report& report) {
   std::error_code ignored;
   nlohmann::ordered_json kept = nlohmann::ordered_json::object();
@@ -253,13 +266,7 @@ nlohmann::ordered_json report_json(const QuantizeOptions& options, const Report&
   if (report.characters == 0) {
     return json;
   }
-  const model::Comparison& c = report.comparison;
-  json["tokens"] = c.tokens;
-  json["bits_per_character"] = {{"fp32", bits_per_character(c.exact_bits, report)},
-                                {"quantised", bits_per_character(c.quantised_bits, report)}};
-  json["contexts"] = c.contexts;
-  json["overlap"] = c.overlap;
-  json["same_first"] = c.same_first;
+  json.update(measured_json(report));
   json["raised"] = report.raised;
   json["sensitivity"] = nlohmann::ordered_json::array();
   for (const model::Sensitivity& s : report.sensitivity) {
@@ -292,7 +299,9 @@ void quantize(const QuantizeOptions& options, Outcome& outcome) {
       return fail(outcome, status.error());
     }
   }
-  if (const Status status = model::quantize_file(*file, options.out, report.recipe); !status) {
+  const std::string measured = report.characters == 0 ? "" : to_line(measured_json(report));
+  if (const Status status = model::quantize_file(*file, options.out, report.recipe, measured);
+      !status) {
     return fail(outcome, status.error());
   }
   if (options.json) {

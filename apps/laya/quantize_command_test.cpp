@@ -125,6 +125,7 @@ TEST_F(QuantizeCommand, KeepsMoreBitsUntilTheTargetIsMet) {
   const auto written =
       nlohmann::json::parse(format::ModelFile::open(path("small.laya"))->metadata_json());
   EXPECT_NE(written["quantization"][first], "int4/64");
+  EXPECT_EQ(written["quantization_measured"]["overlap"], report["overlap"]);
 }
 
 TEST_F(QuantizeCommand, RefusesWhatItCannotDo) {

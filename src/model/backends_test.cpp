@@ -301,6 +301,26 @@ TEST_P(Backends, AllocatesNothingAfterWarmUp) {
   EXPECT_EQ(counted, 0U);
 }
 
+// Whatever kernels a CPU chooses, the model says the same: quantised products agree to the last
+// bit, the rest to a few ulp, which may move an activation by one code.
+TEST(CpuBackend, EveryKernelTableGivesTheSameModel) {
+  const format::ModelFile file = tiny_file();
+  const GruConfig config = tiny_gru_config();
+  const auto golden_of = [&](simd::WeightType type, const simd::Kernels& kernels) {
+    auto weights = load_packed_weights(file, config, type);
+    EXPECT_TRUE(weights);
+    return *compute_golden(*make_cpu_model(config, std::move(*weights), kernels));
+  };
+  for (const simd::WeightType type : {simd::WeightType::Int4, simd::WeightType::Int8,
+                                      simd::WeightType::Fp16, simd::WeightType::Fp32}) {
+    const GoldenTensors plain = golden_of(type, simd::scalar_kernels());
+    for (const simd::Kernels* kernels : simd::available_kernels()) {
+      SCOPED_TRACE(kernels->name);
+      EXPECT_EQ(golden_mismatch(plain, golden_of(type, *kernels), 0.02F, 0.02F), "");
+    }
+  }
+}
+
 // Damaged weights that got past loading (bad memory) must not get past advance either: NaN in one
 // number of each tensor, for quantised matrices in a scale.
 class PoisonedWeights : public testing::TestWithParam<simd::WeightType> {};

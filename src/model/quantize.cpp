@@ -183,7 +183,7 @@ Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const Float
 }
 
 Status quantize_file(const format::ModelFile& file, const std::string& path,
-                     const QuantizeRecipe& recipe) {
+                     const QuantizeRecipe& recipe, std::string_view measured_json) {
   auto config = read_gru_config(file);
   if (!config) {
     return config.error();
@@ -238,6 +238,13 @@ Status quantize_file(const format::ModelFile& file, const std::string& path,
     }
   }
   (*metadata)["quantization"] = std::move(kinds);
+  if (!measured_json.empty()) {
+    auto measured = format::parse_json(measured_json);
+    if (!measured) {
+      return measured.error();
+    }
+    (*metadata)["quantization_measured"] = std::move(*measured);
+  }
   if (auto status = writer->set_metadata(metadata->dump()); !status) {
     return status;
   }

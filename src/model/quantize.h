@@ -49,7 +49,9 @@ Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const Float
 /// Writes `path`: every matrix as the recipe says; vectors, vocabulary, n-gram table and anything
 /// else as they are in `file`; the metadata with "quantization" added. Matrices of `file` must be
 /// f32 or f16 (BadArgument for a file that is quantised already).
+/// `measured_json`, a JSON object or empty, is kept in the metadata as "quantization_measured":
+/// what the command found the recipe to cost.
 Status quantize_file(const format::ModelFile& file, const std::string& path,
-                     const QuantizeRecipe& recipe);
+                     const QuantizeRecipe& recipe, std::string_view measured_json = {});
 
 }  // namespace laya::model
