@@ -12,7 +12,7 @@
 namespace laya::predict {
 namespace {
 
-constexpr float kGlance = 6;  // a wrong phrase costs as much as this many right keys save
+constexpr float kGlance = 4;  // a wrong phrase costs as much as this many right keys save
 constexpr float kLeastProbability = 0.25F;
 constexpr float kLeastLog = -1.3862944F;  // ln of it: whatever falls below can never be shown
 constexpr std::size_t kPerHypothesis = 6;

@@ -452,7 +452,7 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
     });
     // Below the least of the list's likely entries a word cannot enter the list whatever the
     // network says: half of it is the margin.
-    const float bar = 0.3F * least_of_best(query, *pool);
+    const float bar = 0.3F * std::max(query.rival, least_of_best(query, *pool));
     std::array<NetworkTree::Growth, kColumns> growths;
     std::size_t count = 0;
     const std::size_t room = std::min(kColumns, tree_.free_nodes());

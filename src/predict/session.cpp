@@ -186,6 +186,13 @@ void Session::Impl::find_candidates(std::size_t wanted) {
   query.wanted = wanted;
   query.kind = engine->mixing().word_kind;
   query.network_share = network_share(base::count_code_points(typed));
+  std::size_t han_shown = 0;
+  if (typed.empty()) {
+    han_shown = std::min(han_search.next(sources, text, han_share(), han_words), kHanShown);
+    if (han_shown >= wanted && wanted > 0) {
+      query.rival = std::exp(han_words[wanted - 1].log_prob);
+    }
+  }
   if (ngrams) {
     ngrams->propose(text, query, &pool);
   }
@@ -222,11 +229,8 @@ void Session::Impl::find_candidates(std::size_t wanted) {
     }
     ranked.push_back({word.score, &word, nullptr});
   }
-  if (typed.empty()) {
-    const std::size_t found = han_search.next(sources, text, han_share(), han_words);
-    for (std::size_t i = 0; i < std::min(found, kHanShown); ++i) {
-      ranked.push_back({han_words[i].log_prob, nullptr, &han_words[i]});
-    }
+  for (std::size_t i = 0; i < han_shown; ++i) {
+    ranked.push_back({han_words[i].log_prob, nullptr, &han_words[i]});
   }
   const auto order = [this](const Ranked& a, const Ranked& b) {
     if (a.score != b.score) {

@@ -52,7 +52,8 @@ class WordPool {
 
 struct WordQuery {
   std::string_view prefix;  ///< lower-case key of what is typed of the word; may be empty
-  std::size_t wanted = 5;   ///< list length
+  float rival = 0;  ///< probability of the least of the list's entries that are no words (Chinese)
+  std::size_t wanted = 5;  ///< list length
   MixingKind kind = MixingKind::Linear;
   float network_share = 0;  ///< λ for this context and prefix
 };
