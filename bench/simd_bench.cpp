@@ -1,7 +1,8 @@
-// One step of a GruLocal model of 8 M weights (two GRU layers of 512 with attention over 5 tokens, 16,384 tied rows of 256, all
-// logits) on random weights, against the floor: the time to read exactly those bytes with the fastest plain loop.
-// Floor, one thread and two threads take turns; every single pass is timed, so that the median and the first decile (the
-// machine when nothing else runs) stay true while other work shares the cores. Answers are checked against the scalar
+// One step of a GruLocal model of 8 M weights (two GRU layers of 512 with attention over 5 tokens,
+// 16,384 tied rows of 256, all logits) on random weights, against the floor: the time to read
+// exactly those bytes with the fastest plain loop. Floor, one thread and two threads take turns;
+// every single pass is timed, so that the median and the first decile (the machine when nothing
+// else runs) stay true while other work shares the cores. Answers are checked against the scalar
 // kernels first; a wrong table prints no time.
 //
 // Usage: simd_bench [rounds, 40 by default; 20 passes each] [table, all by default]
@@ -31,7 +32,9 @@ constexpr std::size_t kHeads = 4, kHeadDim = 32, kWindow = 5, kWidth = kHeads * 
 constexpr std::size_t kGroup = 64;
 
 struct Free {
-  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kPackedAlignment}); }
+  void operator()(std::byte* p) const {
+    ::operator delete[](p, std::align_val_t{kPackedAlignment});
+  }
 };
 
 // All matrices in one run of bytes, as in a file.
@@ -39,13 +42,16 @@ class Weights {
  public:
   explicit Weights(WeightType type) : type_(type) {
     const std::vector<std::pair<std::size_t, std::size_t>> shapes = {
-        {kHidden, kEmbedding},                                                                      // in_proj
-        {3 * kHidden, kHidden}, {3 * kHidden, kHidden}, {3 * kWidth, kHidden}, {kHidden, kWidth},   // layer 0
-        {3 * kHidden, kHidden}, {3 * kHidden, kHidden}, {3 * kWidth, kHidden}, {kHidden, kWidth},   // layer 1
-        {kEmbedding, kHidden},                                                                      // out_proj
-        {kVocabulary, kEmbedding}};                                                                 // embedding
+        {kHidden, kEmbedding},  // in_proj
+        {3 * kHidden, kHidden},   {3 * kHidden, kHidden},
+        {3 * kWidth, kHidden},    {kHidden, kWidth},  // layer 0
+        {3 * kHidden, kHidden},   {3 * kHidden, kHidden},
+        {3 * kWidth, kHidden},    {kHidden, kWidth},  // layer 1
+        {kEmbedding, kHidden},                        // out_proj
+        {kVocabulary, kEmbedding}};                   // embedding
     for (const auto& [rows, cols] : shapes) size_ += packed_size_bytes(shape(rows, cols));
-    memory_.reset(static_cast<std::byte*>(::operator new[](size_, std::align_val_t{kPackedAlignment})));
+    memory_.reset(
+        static_cast<std::byte*>(::operator new[](size_, std::align_val_t{kPackedAlignment})));
     std::mt19937 random(7);
     std::normal_distribution<float> normal(0.0f, 0.04f);
     std::size_t at = 0;
@@ -68,7 +74,9 @@ class Weights {
   std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
 
  private:
-  PackedShape shape(std::size_t rows, std::size_t cols) const { return {rows, cols, type_, kGroup, Minima::None}; }
+  PackedShape shape(std::size_t rows, std::size_t cols) const {
+    return {rows, cols, type_, kGroup, Minima::None};
+  }
   WeightType type_;
   std::size_t size_ = 0;
   std::unique_ptr<std::byte[], Free> memory_;
@@ -100,17 +108,21 @@ class Model {
       rms_norm(k_, x_, ones_, 1e-5f, u_);
       x_act_.set(k_, u_, kGroup);
       h_act_[l].set(k_, h_[l], kGroup);
-      const MatmulJob both[] = {{&w_.w_ih(l), &x_act_, bias_, gi_}, {&w_.w_hh(l), &h_act_[l], bias_, gh_}};
+      const MatmulJob both[] = {{&w_.w_ih(l), &x_act_, bias_, gi_},
+                                {&w_.w_hh(l), &h_act_[l], bias_, gh_}};
       matmul(k_, pool_, both);
       gru_gates(k_, gi_, gh_, h_[l], h_[l]);
       add(k_, h_[l], x_);
       rms_norm(k_, x_, ones_, 1e-5f, u_);
       x_act_.set(k_, u_, kGroup);
       multiply({&w_.w_qkv(l), &x_act_, {}, qkv_});
-      std::copy_n(qkv_.begin() + kWidth, kWidth, keys_[l].begin() + static_cast<std::ptrdiff_t>(newest * kWidth));
-      std::copy_n(qkv_.begin() + 2 * kWidth, kWidth, values_[l].begin() + static_cast<std::ptrdiff_t>(newest * kWidth));
-      window_attention(k_, {kHeads, kHeadDim, kWindow, newest, std::min(tokens_, kWindow), qkv_.data(), keys_[l].data(),
-                            values_[l].data(), relative_.data(), mixed_.data()});
+      std::copy_n(qkv_.begin() + kWidth, kWidth,
+                  keys_[l].begin() + static_cast<std::ptrdiff_t>(newest * kWidth));
+      std::copy_n(qkv_.begin() + 2 * kWidth, kWidth,
+                  values_[l].begin() + static_cast<std::ptrdiff_t>(newest * kWidth));
+      window_attention(k_,
+                       {kHeads, kHeadDim, kWindow, newest, std::min(tokens_, kWindow), qkv_.data(),
+                        keys_[l].data(), values_[l].data(), relative_.data(), mixed_.data()});
       x_act_.set(k_, mixed_, kGroup);
       multiply({&w_.w_o(l), &x_act_, {}, u_});
       add(k_, u_, x_);
@@ -135,8 +147,10 @@ class Model {
   std::vector<float> row_ = std::vector<float>(kEmbedding), x_ = std::vector<float>(kHidden);
   std::vector<float> u_ = std::vector<float>(kHidden), ones_ = std::vector<float>(kHidden, 1.0f);
   std::vector<float> gi_ = std::vector<float>(3 * kHidden), gh_ = std::vector<float>(3 * kHidden);
-  std::vector<float> bias_ = std::vector<float>(3 * kHidden, 0.01f), qkv_ = std::vector<float>(3 * kWidth);
-  std::vector<float> mixed_ = std::vector<float>(kWidth), relative_ = std::vector<float>(kHeads * kWindow, 0.1f);
+  std::vector<float> bias_ = std::vector<float>(3 * kHidden, 0.01f),
+                     qkv_ = std::vector<float>(3 * kWidth);
+  std::vector<float> mixed_ = std::vector<float>(kWidth),
+                     relative_ = std::vector<float>(kHeads * kWindow, 0.1f);
   std::vector<float> out_bias_ = std::vector<float>(kVocabulary, -1.0f), logits_;
   std::size_t tokens_ = 0;
 };
@@ -150,7 +164,8 @@ bool same_answers(const Weights& weights, const Kernels& kernels, ThreadPool& po
   for (std::size_t t = 0; t < 3; ++t) {
     const std::span<const float> a = want.step(t * 977);
     const std::span<const float> b = got.step(t * 977);
-    // An activation that a few ulp tip to its neighbour code moves a logit by 1/127 of one term; logits have deviation ~0.6.
+    // An activation that a few ulp tip to its neighbour code moves a logit by 1/127 of one term;
+    // logits have deviation ~0.6.
     for (std::size_t i = 0; i < a.size(); ++i) {
       if (!(std::fabs(a[i] - b[i]) < 0.02f)) return false;
     }
@@ -181,8 +196,8 @@ void report(const char* what, const char* table, const Series& s) {
     const double floor = quantile(s.floor, q);
     const double one = quantile(s.one, q);
     const double two = quantile(s.two, q);
-    std::printf(" | p%.0f floor %6.1f  1T %7.1f us = %5.2f x  2T %7.1f us = %5.2f x", 100 * q, floor, one, one / floor, two,
-                two / floor);
+    std::printf(" | p%.0f floor %6.1f  1T %7.1f us = %5.2f x  2T %7.1f us = %5.2f x", 100 * q,
+                floor, one, one / floor, two, two / floor);
   }
   std::printf("\n");
 }
@@ -193,8 +208,8 @@ void add_times(std::vector<double>& times, std::size_t repeats, Function&& f) {
   for (std::size_t i = 0; i < repeats; ++i) times.push_back(time_us(1, [&](std::size_t) { f(i); }));
 }
 
-void measure(const char* name, WeightType type, std::size_t rounds, std::string_view only, ThreadPool& one,
-             ThreadPool& two) {
+void measure(const char* name, WeightType type, std::size_t rounds, std::string_view only,
+             ThreadPool& one, ThreadPool& two) {
   const Weights weights(type);
   std::printf("%s: %.2f MB of weights\n", name, static_cast<double>(weights.bytes().size()) / 1e6);
   const Kernels& reader = best_kernels();
@@ -213,7 +228,8 @@ void measure(const char* name, WeightType type, std::size_t rounds, std::string_
     pair.reset();
     Series s;
     for (std::size_t r = 0; r < (slow ? 3 : rounds); ++r) {
-      add_times(s.floor, repeats, [&](std::size_t) { checksum ^= stream_read(reader, weights.bytes()); });
+      add_times(s.floor, repeats,
+                [&](std::size_t) { checksum ^= stream_read(reader, weights.bytes()); });
       add_times(s.one, repeats, [&](std::size_t i) { alone.step((r * 31 + i * 7) % kVocabulary); });
       two.wake();
       add_times(s.two, repeats, [&](std::size_t i) { pair.step((r * 31 + i * 7) % kVocabulary); });
@@ -249,7 +265,8 @@ void measure_small(std::size_t rounds) {
   show("softmax 16384", [&](std::size_t) { softmax(k, x, y); });
   const std::vector<float> ring(kWindow * kWidth, 0.1f);
   show("window_attention 4x32, 5", [&](std::size_t) {
-    window_attention(k, {kHeads, kHeadDim, kWindow, 2, 5, x.data(), ring.data(), ring.data(), g.data(), y.data()});
+    window_attention(k, {kHeads, kHeadDim, kWindow, 2, 5, x.data(), ring.data(), ring.data(),
+                         g.data(), y.data()});
   });
 }
 

@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t kLargestGroup = 128;
 constexpr std::size_t kSmallestGroup = 32;
 
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 }  // namespace
 
@@ -23,7 +25,8 @@ Activations::Activations(std::size_t max_length, std::size_t max_columns)
     : max_length_(round_up(max_length, kLargestGroup)), max_columns_(max_columns) {
   assert(max_columns >= 1 && max_columns <= kMaxColumns);
   const std::size_t code_bytes = max_length_ * max_columns;  // a multiple of 128
-  const std::size_t table_bytes = round_up(max_length_ / kSmallestGroup * max_columns * sizeof(float), kPackedAlignment);
+  const std::size_t table_bytes =
+      round_up(max_length_ / kSmallestGroup * max_columns * sizeof(float), kPackedAlignment);
   memory_.reset(static_cast<std::byte*>(
       ::operator new[](code_bytes + 2 * table_bytes, std::align_val_t{kPackedAlignment})));
   codes_ = reinterpret_cast<std::int8_t*>(memory_.get());
@@ -35,8 +38,8 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   set(kernels, x, x.size(), 1, x.size(), group);
 }
 
-void Activations::set(const Kernels& kernels, std::span<const float> x, std::size_t length, std::size_t columns,
-                      std::size_t stride, std::size_t group) {
+void Activations::set(const Kernels& kernels, std::span<const float> x, std::size_t length,
+                      std::size_t columns, std::size_t stride, std::size_t group) {
   assert(columns >= 1 && columns <= max_columns_ && length <= max_length_);
   assert(columns == 1 || stride >= length);
   assert(x.size() >= length && x.size() - length >= (columns - 1) * stride);
@@ -46,7 +49,8 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   view_.scales = scales_;
   view_.sums = sums_;
   for (std::size_t c = 0; c < columns; ++c) {
-    kernels.quantize_column(x.data() + c * stride, length, group, columns, codes_ + c * kQuad, scales_ + c, sums_ + c);
+    kernels.quantize_column(x.data() + c * stride, length, group, columns, codes_ + c * kQuad,
+                            scales_ + c, sums_ + c);
   }
 }
 

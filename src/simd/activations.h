@@ -1,5 +1,5 @@
-// Vectors made ready for products with packed matrices: int8 per group with an fp32 scale and the group's sum. Prepared
-// once, used by every matrix that reads the same vector.
+// Vectors made ready for products with packed matrices: int8 per group with an fp32 scale and the
+// group's sum. Prepared once, used by every matrix that reads the same vector.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,23 @@
 
 namespace laya::simd {
 
-/// A buffer for up to `max_columns` vectors of up to `max_length` elements. Allocates in the constructor only.
-/// Belongs to one thread while it is set; any number of threads may read view() afterwards.
+/// A buffer for up to `max_columns` vectors of up to `max_length` elements. Allocates in the
+/// constructor only. Belongs to one thread while it is set; any number of threads may read view()
+/// afterwards.
 class Activations {
  public:
   /// max_columns 1..16.
   Activations(std::size_t max_length, std::size_t max_columns);
 
-  /// One vector. `group` is that of the matrices it meets (32, 64, 128), or 0 when all of them are Fp16 or Fp32.
-  /// `x` itself is kept by reference for Fp16/Fp32 matrices: it must stay unchanged until the last product.
+  /// One vector. `group` is that of the matrices it meets (32, 64, 128), or 0 when all of them are
+  /// Fp16 or Fp32. `x` itself is kept by reference for Fp16/Fp32 matrices: it must stay unchanged
+  /// until the last product.
   void set(const Kernels& kernels, std::span<const float> x, std::size_t group);
 
-  /// `columns` vectors of `length` elements, vector c at x[c * stride]. 1 <= columns <= max_columns.
-  void set(const Kernels& kernels, std::span<const float> x, std::size_t length, std::size_t columns,
-           std::size_t stride, std::size_t group);
+  /// `columns` vectors of `length` elements, vector c at x[c * stride]. 1 <= columns <=
+  /// max_columns.
+  void set(const Kernels& kernels, std::span<const float> x, std::size_t length,
+           std::size_t columns, std::size_t stride, std::size_t group);
 
   const ActivationView& view() const { return view_; }
 
@@ -32,7 +35,7 @@ class Activations {
     void operator()(std::byte* memory) const;
   };
 
-  std::size_t max_length_;   // rounded up to the largest group
+  std::size_t max_length_;  // rounded up to the largest group
   std::size_t max_columns_;
   std::unique_ptr<std::byte, Free> memory_;  // codes, scales, sums: each 64-byte aligned
   std::int8_t* codes_;

@@ -26,7 +26,9 @@ const Tables& tables() {
 
 const Kernels& scalar_kernels() { return kScalarKernels; }
 
-std::span<const Kernels* const> available_kernels() { return {tables().list.data(), tables().count}; }
+std::span<const Kernels* const> available_kernels() {
+  return {tables().list.data(), tables().count};
+}
 
 const Kernels& best_kernels() { return *tables().list[tables().count - 1]; }
 

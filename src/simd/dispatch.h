@@ -11,7 +11,8 @@ namespace laya::simd {
 /// The plain, readable ones: the specification that every other table is tested against.
 const Kernels& scalar_kernels();
 
-/// Every table this CPU can run, slowest first; element 0 is scalar. The span lives as long as the program.
+/// Every table this CPU can run, slowest first; element 0 is scalar. The span lives as long as the
+/// program.
 std::span<const Kernels* const> available_kernels();
 
 /// The fastest of available_kernels(). Decided once; the same reference every time.

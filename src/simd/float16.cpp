@@ -11,11 +11,13 @@ std::uint16_t fp16_from_float(float value) {
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   std::uint32_t half = 0;
   if (magnitude > 0x7F800000u) {
-    half = 0x7E00u | ((magnitude >> 13) & 0x1FFu);  // a quiet NaN with what fits of its payload, as hardware does
+    half = 0x7E00u | ((magnitude >> 13) &
+                      0x1FFu);  // a quiet NaN with what fits of its payload, as hardware does
   } else if (magnitude >= 0x477FF000u) {
     half = 0x7C00u;  // 65520 and above round to infinity
   } else if (magnitude < 0x38800000u) {
-    // Below 2^-14 the result is a multiple of 2^-24: let the addition of 0.5 (whose ulp is 2^-24) do the rounding.
+    // Below 2^-14 the result is a multiple of 2^-24: let the addition of 0.5 (whose ulp is 2^-24)
+    // do the rounding.
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000u;
   } else {
     const std::uint32_t odd = (magnitude >> 13) & 1u;

@@ -1,7 +1,8 @@
-// AVX2 without VNNI. vpmaddubsw sums two products of an unsigned and a signed byte in 16 bits and saturates: 255 * 127 * 2 does
-// not fit. So Int8 moves the sign: |x| * (sign(x) * (code - 128)), at most 127 * 127 * 2 = 32258, fits (this is why
-// packing never writes code 0). Int4 codes fit as they are: 15 * 127 * 2 = 3810, and 8 such sums still fit (30480).
-// Compiled with -mavx2 -mfma -mf16c; reached through the table only, on CPUs that have them.
+// AVX2 without VNNI. vpmaddubsw sums two products of an unsigned and a signed byte in 16 bits and
+// saturates: 255 * 127 * 2 does not fit. So Int8 moves the sign: |x| * (sign(x) * (code - 128)), at
+// most 127 * 127 * 2 = 32258, fits (this is why packing never writes code 0). Int4 codes fit as
+// they are: 15 * 127 * 2 = 3810, and 8 such sums still fit (30480). Compiled with -mavx2 -mfma
+// -mf16c; reached through the table only, on CPUs that have them.
 #include <immintrin.h>
 
 #include "simd/impl/tables.h"
@@ -9,8 +10,8 @@
 namespace laya::simd {
 namespace {
 
-#include "simd/impl/vec_avx2.inc"
 #include "simd/impl/format.inc"
+#include "simd/impl/vec_avx2.inc"
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 1;  // 16 registers hold no more
@@ -21,8 +22,8 @@ LAYA_INLINE __m256i add_pairs(__m256i total, __m256i words) {
 }
 
 template <typename Format, int kColumns>
-LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride,
-                                const std::int32_t* sums, IVec* result) {
+LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x,
+                                std::size_t x_stride, const std::int32_t* sums, IVec* result) {
   // The products below are of code - centre; with minima the code itself is wanted.
   constexpr std::int32_t kSeedFactor = Format::kHasMinima ? kCentreInt8 : 0;
   for (int c = 0; c < kColumns; ++c) result[c] = splat_int(kSeedFactor * sums[c]);
@@ -33,8 +34,10 @@ LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x,
     for (int c = 0; c < kColumns; ++c) {
       const __m256i xc = quad_of(x + c * 4);
       const __m256i magnitude = _mm256_abs_epi8(xc);
-      result[c].a = add_pairs(result[c].a, _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(w0, xc)));
-      result[c].b = add_pairs(result[c].b, _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(w1, xc)));
+      result[c].a =
+          add_pairs(result[c].a, _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(w0, xc)));
+      result[c].b =
+          add_pairs(result[c].b, _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(w1, xc)));
     }
     codes += 64;
     x += x_stride;
@@ -42,12 +45,13 @@ LAYA_INLINE void dot_group_int8(const std::uint8_t* codes, const std::int8_t* x,
 }
 
 template <typename Format, int kColumns>
-LAYA_INLINE void dot_group_int4(const std::uint8_t* codes, const std::int8_t* x, std::size_t x_stride,
-                                const std::int32_t* sums, IVec* result) {
+LAYA_INLINE void dot_group_int4(const std::uint8_t* codes, const std::int8_t* x,
+                                std::size_t x_stride, const std::int32_t* sums, IVec* result) {
   constexpr std::int32_t kSeedFactor = Format::kHasMinima ? 0 : -kCentreInt4;
   for (int c = 0; c < kColumns; ++c) result[c] = splat_int(kSeedFactor * sums[c]);
   const __m256i low = _mm256_set1_epi8(15);
-  for (std::size_t part = 0; part < Format::kGroup / 32; ++part) {  // 8 quads: what 16 bits can hold
+  for (std::size_t part = 0; part < Format::kGroup / 32;
+       ++part) {  // 8 quads: what 16 bits can hold
     IVec words[kColumns];
     for (int c = 0; c < kColumns; ++c) words[c] = splat_int(0);
     for (int i = 0; i < 4; ++i) {
@@ -76,8 +80,8 @@ LAYA_INLINE void dot_group_int4(const std::uint8_t* codes, const std::int8_t* x,
 }
 
 template <typename Format, int kColumns, int kBlocks>
-LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t, const std::int8_t* x, std::size_t x_stride,
-                           const std::int32_t* sums, IVec* result) {
+LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t, const std::int8_t* x,
+                           std::size_t x_stride, const std::int32_t* sums, IVec* result) {
   static_assert(kBlocks == 1);
   if constexpr (Format::kInt8) {
     dot_group_int8<Format, kColumns>(codes, x, x_stride, sums, result);

@@ -1,5 +1,6 @@
-// AVX2 with AVX-VNNI (VEX-encoded vpdpbusd): unsigned codes times signed activations, 8 rows a register.
-// Compiled with -mavx2 -mfma -mf16c -mavxvnni; reached through the table only, on CPUs that have them.
+// AVX2 with AVX-VNNI (VEX-encoded vpdpbusd): unsigned codes times signed activations, 8 rows a
+// register. Compiled with -mavx2 -mfma -mf16c -mavxvnni; reached through the table only, on CPUs
+// that have them.
 #include <immintrin.h>
 
 #include "simd/impl/tables.h"
@@ -7,8 +8,8 @@
 namespace laya::simd {
 namespace {
 
-#include "simd/impl/vec_avx2.inc"
 #include "simd/impl/format.inc"
+#include "simd/impl/vec_avx2.inc"
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
@@ -17,7 +18,8 @@ template <typename Format, int kColumns, int kBlocks>
 LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, const std::int8_t* x,
                            std::size_t x_stride, const std::int32_t* sums, IVec* result) {
   constexpr std::int32_t kSeedFactor = Format::kHasMinima ? 0 : -Format::kCentre;
-  for (int i = 0; i < kBlocks * kColumns; ++i) result[i] = splat_int(kSeedFactor * sums[i % kColumns]);
+  for (int i = 0; i < kBlocks * kColumns; ++i)
+    result[i] = splat_int(kSeedFactor * sums[i % kColumns]);
   const __m256i low = _mm256_set1_epi8(15);
   for (std::size_t quad = 0; quad < Format::kGroup / kQuad; quad += 2) {
     for (int b = 0; b < kBlocks; ++b) {

@@ -1,6 +1,7 @@
-// 64-bit ARM with the dot-product extension (ARMv8.2 SDOT: every phone since about 2018, every Apple silicon Mac): signed bytes
-// times signed bytes, 4 rows a register. Int8 codes become signed by flipping their top bit; Int4 codes are small enough.
-// Compiled with -march=armv8.2-a+dotprod; reached through the table only, on CPUs that have it.
+// 64-bit ARM with the dot-product extension (ARMv8.2 SDOT: every phone since about 2018, every
+// Apple silicon Mac): signed bytes times signed bytes, 4 rows a register. Int8 codes become signed
+// by flipping their top bit; Int4 codes are small enough. Compiled with -march=armv8.2-a+dotprod;
+// reached through the table only, on CPUs that have it.
 #include <arm_neon.h>
 
 #include "simd/impl/tables.h"
@@ -8,8 +9,8 @@
 namespace laya::simd {
 namespace {
 
-#include "simd/impl/vec_neon.inc"
 #include "simd/impl/format.inc"
+#include "simd/impl/vec_neon.inc"
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
@@ -25,9 +26,10 @@ LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, c
                            std::size_t x_stride, const std::int32_t* sums, IVec* result) {
   constexpr bool kInt8 = Format::kInt8;
   // In Int8 the products below are of code - centre, in Int4 of the code itself.
-  constexpr std::int32_t kSeedFactor = kInt8 ? (Format::kHasMinima ? kCentreInt8 : 0)
-                                             : (Format::kHasMinima ? 0 : -kCentreInt4);
-  for (int i = 0; i < kBlocks * kColumns; ++i) result[i] = splat_int(kSeedFactor * sums[i % kColumns]);
+  constexpr std::int32_t kSeedFactor =
+      kInt8 ? (Format::kHasMinima ? kCentreInt8 : 0) : (Format::kHasMinima ? 0 : -kCentreInt4);
+  for (int i = 0; i < kBlocks * kColumns; ++i)
+    result[i] = splat_int(kSeedFactor * sums[i % kColumns]);
   for (std::size_t quad = 0; quad < Format::kGroup / kQuad; quad += 2) {
     for (int b = 0; b < kBlocks; ++b) {
       const std::uint8_t* at = codes + static_cast<std::size_t>(b) * block_bytes;

@@ -1,6 +1,7 @@
-// The plain kernels: what every other table is tested against, and what runs on a CPU with none of our instruction sets.
-// Readable first. Quantised products use one fused multiply-add per group, as the fast ones do, so they have the same bits;
-// the functions use the C library, so the fast ones differ from them by a few ulp.
+// The plain kernels: what every other table is tested against, and what runs on a CPU with none of
+// our instruction sets. Readable first. Quantised products use one fused multiply-add per group, as
+// the fast ones do, so they have the same bits; the functions use the C library, so the fast ones
+// differ from them by a few ulp.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,7 +14,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-const std::byte* block_of(const PackedMatrix& m, std::size_t row) { return m.data + row / kBlockRows * m.block_bytes; }
+const std::byte* block_of(const PackedMatrix& m, std::size_t row) {
+  return m.data + row / kBlockRows * m.block_bytes;
+}
 
 float half_at(const std::byte* table, std::size_t index) {
   std::uint16_t half;
@@ -58,19 +61,22 @@ float row_times_column(const MatmulArgs& args, std::size_t row, std::size_t c) {
   const ActivationView& x = args.x;
   float y = args.bias != nullptr ? args.bias[row] : 0.0f;
   if (!is_quantised(m)) {
-    for (std::size_t k = 0; k < m.cols; ++k) y = std::fma(float_at(m, row, k), x.values[c * x.value_stride + k], y);
+    for (std::size_t k = 0; k < m.cols; ++k)
+      y = std::fma(float_at(m, row, k), x.values[c * x.value_stride + k], y);
     return y;
   }
   const int centre = centre_of(m);
   for (std::size_t g = 0; g < m.groups; ++g) {
     std::int32_t dot = 0;
     for (std::size_t k = g * m.group; k < (g + 1) * m.group; ++k) {
-      dot += (code_at(m, row, k) - centre) * x.codes[(k / kQuad * x.columns + c) * kQuad + k % kQuad];
+      dot +=
+          (code_at(m, row, k) - centre) * x.codes[(k / kQuad * x.columns + c) * kQuad + k % kQuad];
     }
     const float x_scale = x.scales[g * x.columns + c];
     y = std::fma(static_cast<float>(dot), scale_at(m, row, g) * x_scale, y);
     if (m.minima == Minima::PerGroup) {
-      y = std::fma(minimum_at(m, row, g), x_scale * static_cast<float>(x.sums[g * x.columns + c]), y);
+      y = std::fma(minimum_at(m, row, g), x_scale * static_cast<float>(x.sums[g * x.columns + c]),
+                   y);
     }
   }
   return y;
@@ -78,7 +84,8 @@ float row_times_column(const MatmulArgs& args, std::size_t row, std::size_t c) {
 
 void matmul_blocks(const MatmulArgs& args, std::size_t first, std::size_t last) {
   for (std::size_t c = 0; c < args.x.columns; ++c) {
-    for (std::size_t row = first * kBlockRows; row < last * kBlockRows && row < args.weights.rows; ++row) {
+    for (std::size_t row = first * kBlockRows; row < last * kBlockRows && row < args.weights.rows;
+         ++row) {
       args.out[c * args.out_stride + row] = row_times_column(args, row, c);
     }
   }
@@ -86,12 +93,13 @@ void matmul_blocks(const MatmulArgs& args, std::size_t first, std::size_t last) 
 
 void matmul_rows(const MatmulArgs& args, const std::uint32_t* rows, std::size_t count) {
   for (std::size_t c = 0; c < args.x.columns; ++c) {
-    for (std::size_t i = 0; i < count; ++i) args.out[c * args.out_stride + i] = row_times_column(args, rows[i], c);
+    for (std::size_t i = 0; i < count; ++i)
+      args.out[c * args.out_stride + i] = row_times_column(args, rows[i], c);
   }
 }
 
-void quantize_column(const float* x, std::size_t length, std::size_t group, std::size_t columns, std::int8_t* codes,
-                     float* scales, std::int32_t* sums) {
+void quantize_column(const float* x, std::size_t length, std::size_t group, std::size_t columns,
+                     std::int8_t* codes, float* scales, std::int32_t* sums) {
   for (std::size_t begin = 0, g = 0; begin < length; begin += group, ++g) {
     float largest = 0.0f;
     for (std::size_t i = begin; i < begin + group && i < length; ++i) {
@@ -147,7 +155,8 @@ float log_sum_exp(const float* x, std::size_t n) {
   return largest + static_cast<float>(std::log(total));
 }
 
-std::size_t top_k(const float* x, std::size_t n, std::size_t k, std::uint32_t* indices, float* values) {
+std::size_t top_k(const float* x, std::size_t n, std::size_t k, std::uint32_t* indices,
+                  float* values) {
   if (k == 0) return 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -189,7 +198,9 @@ void gru_gates(const float* gi, const float* gh, const float* h, std::size_t n, 
 
 void window_attention(const WindowAttentionArgs& args) {
   const std::size_t width = args.heads * args.head_dim;
-  const auto slot = [&args](std::size_t back) { return (args.newest + args.window - back) % args.window; };
+  const auto slot = [&args](std::size_t back) {
+    return (args.newest + args.window - back) % args.window;
+  };
   for (std::size_t head = 0; head < args.heads; ++head) {
     const std::size_t first = head * args.head_dim;
     float shares[64];
@@ -197,12 +208,14 @@ void window_attention(const WindowAttentionArgs& args) {
       const float* key = args.keys + slot(j) * width + first;
       float score = 0.0f;
       for (std::size_t i = 0; i < args.head_dim; ++i) score += args.query[first + i] * key[i];
-      shares[j] = score / std::sqrt(static_cast<float>(args.head_dim)) + args.relative_bias[head * args.window + j];
+      shares[j] = score / std::sqrt(static_cast<float>(args.head_dim)) +
+                  args.relative_bias[head * args.window + j];
     }
     softmax(shares, args.count, shares);
     for (std::size_t i = 0; i < args.head_dim; ++i) {
       float total = 0.0f;
-      for (std::size_t j = 0; j < args.count; ++j) total += shares[j] * args.values[slot(j) * width + first + i];
+      for (std::size_t j = 0; j < args.count; ++j)
+        total += shares[j] * args.values[slot(j) * width + first + i];
       args.out[first + i] = total;
     }
   }
@@ -255,8 +268,10 @@ void dequantize_row_scalar(const PackedMatrix& matrix, std::size_t row, float* o
 }
 
 const Kernels kScalarKernels = {
-    "scalar",    matmul_blocks, matmul_rows, dequantize_row_scalar, quantize_column, rms_norm, softmax,
-    log_sum_exp, top_k,         exp_all,     sigmoid_all,           tanh_all,        gru_gates, window_attention,
-    add,         all_finite,    to_fp16,     from_fp16,             stream_read};
+    "scalar",        matmul_blocks,    matmul_rows, dequantize_row_scalar,
+    quantize_column, rms_norm,         softmax,     log_sum_exp,
+    top_k,           exp_all,          sigmoid_all, tanh_all,
+    gru_gates,       window_attention, add,         all_finite,
+    to_fp16,         from_fp16,        stream_read};
 
 }  // namespace laya::simd

@@ -1,4 +1,5 @@
-// Products: every table against the scalar one, to the last bit, and the scalar one against plain sums.
+// Products: every table against the scalar one, to the last bit, and the scalar one against plain
+// sums.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,19 +20,28 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"int8/32", WeightType::Int8, 32, Minima::None},          {"int8/64", WeightType::Int8, 64, Minima::None},
-    {"int8/128", WeightType::Int8, 128, Minima::None},        {"int8/32 min", WeightType::Int8, 32, Minima::PerGroup},
-    {"int8/64 min", WeightType::Int8, 64, Minima::PerGroup},  {"int8/128 min", WeightType::Int8, 128, Minima::PerGroup},
-    {"int4/32", WeightType::Int4, 32, Minima::None},          {"int4/64", WeightType::Int4, 64, Minima::None},
-    {"int4/128", WeightType::Int4, 128, Minima::None},        {"int4/32 min", WeightType::Int4, 32, Minima::PerGroup},
-    {"int4/64 min", WeightType::Int4, 64, Minima::PerGroup},  {"int4/128 min", WeightType::Int4, 128, Minima::PerGroup},
-    {"fp16", WeightType::Fp16, 0, Minima::None},              {"fp32", WeightType::Fp32, 0, Minima::None},
+    {"int8/32", WeightType::Int8, 32, Minima::None},
+    {"int8/64", WeightType::Int8, 64, Minima::None},
+    {"int8/128", WeightType::Int8, 128, Minima::None},
+    {"int8/32 min", WeightType::Int8, 32, Minima::PerGroup},
+    {"int8/64 min", WeightType::Int8, 64, Minima::PerGroup},
+    {"int8/128 min", WeightType::Int8, 128, Minima::PerGroup},
+    {"int4/32", WeightType::Int4, 32, Minima::None},
+    {"int4/64", WeightType::Int4, 64, Minima::None},
+    {"int4/128", WeightType::Int4, 128, Minima::None},
+    {"int4/32 min", WeightType::Int4, 32, Minima::PerGroup},
+    {"int4/64 min", WeightType::Int4, 64, Minima::PerGroup},
+    {"int4/128 min", WeightType::Int4, 128, Minima::PerGroup},
+    {"fp16", WeightType::Fp16, 0, Minima::None},
+    {"fp32", WeightType::Fp32, 0, Minima::None},
 };
 
 // Vectors at any alignment with the activations made of them by `kernels`.
 struct Input {
-  Input(const Kernels& kernels, std::size_t length, std::size_t columns, std::size_t shift, std::size_t group)
-      : stride(length + 3), values(Numbers(length * 31 + columns).normal(stride * columns + shift, 1.0f)),
+  Input(const Kernels& kernels, std::size_t length, std::size_t columns, std::size_t shift,
+        std::size_t group)
+      : stride(length + 3),
+        values(Numbers(length * 31 + columns).normal(stride * columns + shift, 1.0f)),
         activations(length, columns) {
     activations.set(kernels, std::span(values).subspan(shift), length, columns, stride, group);
   }
@@ -67,7 +77,8 @@ TEST(Matmul, ScalarIsTheProductOfWhatTheCodesMean) {
           const float value = x.values[c * x.value_stride + k];
           double used = value;
           if (kind.group != 0) {
-            used = x.scales[k / kind.group * columns + c] * x.codes[(k / kQuad * columns + c) * kQuad + k % kQuad];
+            used = x.scales[k / kind.group * columns + c] *
+                   x.codes[(k / kQuad * columns + c) * kQuad + k % kQuad];
             EXPECT_NEAR(used, value, 0.501 * x.scales[k / kind.group * columns + c]);
           }
           want += used * weights[r * cols + k];
@@ -88,8 +99,8 @@ TEST(Matmul, EveryTableHasTheBitsOfTheScalarOne) {
           const TestMatrix matrix({rows, cols, kind.type, kind.group, kind.minima}, rows + cols);
           for (const std::size_t columns : {1u, 2u, 3u, 5u, 16u}) {
             if (columns > 1 && rows == 15) continue;  // keeps the sweep short under emulation
-            SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " " << rows << " x " << cols << " x "
-                                            << columns);
+            SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " " << rows
+                                            << " x " << cols << " x " << columns);
             const Input input(scalar_kernels(), cols, columns, columns % 4, kind.group);
             const std::vector<float> bias = Numbers(7).uniform(columns % 2 == 0 ? rows : 0, 1.0f);
             ASSERT_EQ(product(*table, matrix.view, input.activations, bias),
@@ -116,10 +127,12 @@ TEST(Matmul, EveryColumnCountGivesTheBitsOfOneColumn) {
       }
       Activations many(cols, 16);
       for (std::size_t columns = 1; columns <= 16; ++columns) {
-        SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " columns " << columns);
+        SCOPED_TRACE(testing::Message()
+                     << table->name << " " << kind.name << " columns " << columns);
         many.set(*table, values, cols, columns, cols, kind.group);
         ASSERT_EQ(product(*table, matrix.view, many, {}),
-                  std::vector<float>(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(columns * rows)));
+                  std::vector<float>(want.begin(),
+                                     want.begin() + static_cast<std::ptrdiff_t>(columns * rows)));
       }
     }
   }
@@ -131,7 +144,8 @@ TEST(Matmul, RowsInAnyOrderHaveTheBitsOfTheWholeProduct) {
   for (const Kernels* table : available_kernels()) {
     for (const Kind& kind : kKinds) {
       for (const std::size_t columns : {1u, 3u, 16u}) {
-        SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " columns " << columns);
+        SCOPED_TRACE(testing::Message()
+                     << table->name << " " << kind.name << " columns " << columns);
         const TestMatrix matrix({rows, cols, kind.type, kind.group, kind.minima}, 3);
         const Input input(*table, cols, columns, 0, kind.group);
         const std::vector<float> bias = Numbers(7).uniform(rows, 1.0f);
@@ -174,7 +188,8 @@ TEST(Matmul, ExtremeCodesDoNotSaturate) {
     for (const Kind& kind : kKinds) {
       for (const float sign : {1.0f, -1.0f}) {
         for (const float x_sign : {1.0f, -1.0f}) {
-          SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " " << sign << " " << x_sign);
+          SCOPED_TRACE(testing::Message()
+                       << table->name << " " << kind.name << " " << sign << " " << x_sign);
           const PackedShape shape{16, 256, kind.type, kind.group, kind.minima};
           AlignedBytes bytes(packed_size_bytes(shape));
           std::vector<float> weights(16 * 256, 0.5f * sign);
@@ -193,8 +208,8 @@ TEST(Matmul, ExtremeCodesDoNotSaturate) {
   }
 }
 
-// Whatever bytes a file holds, the answer may be nonsense but every access stays inside (run under ASan), and tables that
-// the format allows to differ (code 0 in int8) stay finite.
+// Whatever bytes a file holds, the answer may be nonsense but every access stays inside (run under
+// ASan), and tables that the format allows to differ (code 0 in int8) stay finite.
 TEST(Matmul, AnyBytesAreSafe) {
   for (const Kernels* table : available_kernels()) {
     for (const Kind& kind : kKinds) {
@@ -212,7 +227,8 @@ TEST(Matmul, AnyBytesAreSafe) {
 TEST(Matmul, NonFiniteInputsShowInTheOutput) {
   for (const Kernels* table : available_kernels()) {
     for (const Kind& kind : kKinds) {
-      for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      for (const float bad :
+           {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         SCOPED_TRACE(testing::Message() << table->name << " " << kind.name << " " << bad);
         const TestMatrix matrix({16, 64, kind.type, kind.group, kind.minima}, 4);
         std::vector<float> x = Numbers(5).normal(64, 1.0f);
@@ -230,13 +246,15 @@ TEST(Activations, EveryTableQuantisesToTheSameBits) {
     for (const std::size_t group : {32u, 64u, 128u}) {
       for (std::size_t length = 1; length <= 140; length += length < 70 ? 1 : 7) {
         for (const std::size_t columns : {1u, 3u}) {
-          SCOPED_TRACE(testing::Message() << table->name << " group " << group << " length " << length);
+          SCOPED_TRACE(testing::Message()
+                       << table->name << " group " << group << " length " << length);
           const Input want(scalar_kernels(), length, columns, 1, group);
           const Input got(*table, length, columns, 1, group);
           const ActivationView& w = want.activations.view();
           const ActivationView& g = got.activations.view();
           const std::size_t groups = (length + group - 1) / group;
-          for (std::size_t i = 0; i < groups * group * columns; ++i) ASSERT_EQ(g.codes[i], w.codes[i]) << i;
+          for (std::size_t i = 0; i < groups * group * columns; ++i)
+            ASSERT_EQ(g.codes[i], w.codes[i]) << i;
           for (std::size_t i = 0; i < groups * columns; ++i) {
             ASSERT_EQ(g.scales[i], w.scales[i]);
             ASSERT_EQ(g.sums[i], w.sums[i]);
@@ -269,8 +287,9 @@ TEST(DequantizeRow, IsTheRowOfUnpack) {
       for (const std::size_t row : {0u, 15u, 16u, 36u}) {
         std::vector<float> one(150);
         dequantize_row(*table, matrix.view, row, one);
-        EXPECT_EQ(one, std::vector<float>(all.begin() + static_cast<std::ptrdiff_t>(row * 150),
-                                          all.begin() + static_cast<std::ptrdiff_t>(row * 150 + 150)))
+        EXPECT_EQ(one,
+                  std::vector<float>(all.begin() + static_cast<std::ptrdiff_t>(row * 150),
+                                     all.begin() + static_cast<std::ptrdiff_t>(row * 150 + 150)))
             << table->name << " " << kind.name << " " << row;
       }
     }

@@ -8,11 +8,12 @@
 namespace laya::simd {
 namespace {
 
-// Bytes of weights in one unit of shared work: about 0.3 us, what one thread may have to wait for the other at the end.
+// Bytes of weights in one unit of shared work: about 0.3 us, what one thread may have to wait for
+// the other at the end.
 constexpr std::size_t kChunkBytes = 32 * 1024;
 
-// Below this a region stays on the calling thread: 4 us of work, where handing over half of it costs about 1 us (cache lines
-// take 100 to 200 ns from core to core).
+// Below this a region stays on the calling thread: 4 us of work, where handing over half of it
+// costs about 1 us (cache lines take 100 to 200 ns from core to core).
 constexpr std::size_t kWorthSharingBytes = 384 * 1024;
 
 MatmulArgs checked_args(const MatmulJob& job, std::size_t rows_out) {
@@ -23,11 +24,13 @@ MatmulArgs checked_args(const MatmulJob& job, std::size_t rows_out) {
   assert(x.columns == 1 || job.out_stride >= rows_out);
   assert(job.out.size() >= (x.columns - 1) * job.out_stride + rows_out);
   static_cast<void>(rows_out);
-  return {*job.weights, x, job.bias.empty() ? nullptr : job.bias.data(), job.out.data(), job.out_stride};
+  return {*job.weights, x, job.bias.empty() ? nullptr : job.bias.data(), job.out.data(),
+          job.out_stride};
 }
 
 std::size_t blocks_per_chunk(const PackedMatrix& m) {
-  return std::max<std::size_t>(4, kChunkBytes / m.block_bytes);  // at least 4: float products run 4 side by side
+  return std::max<std::size_t>(
+      4, kChunkBytes / m.block_bytes);  // at least 4: float products run 4 side by side
 }
 
 std::size_t chunks_of(const PackedMatrix& m) {
@@ -58,7 +61,8 @@ void matmul(const Kernels& kernels, ThreadPool& pool, std::span<const MatmulJob>
       const std::size_t count = chunks_of(m);
       if (i < count) {
         const std::size_t each = blocks_per_chunk(m);
-        kernels.matmul_blocks(checked_args(job, m.rows), i * each, std::min(m.blocks, (i + 1) * each));
+        kernels.matmul_blocks(checked_args(job, m.rows), i * each,
+                              std::min(m.blocks, (i + 1) * each));
         return;
       }
       i -= count;
@@ -66,19 +70,22 @@ void matmul(const Kernels& kernels, ThreadPool& pool, std::span<const MatmulJob>
   });
 }
 
-void matmul_rows(const Kernels& kernels, const MatmulJob& job, std::span<const std::uint32_t> rows) {
-  assert(std::all_of(rows.begin(), rows.end(), [&job](std::uint32_t row) { return row < job.weights->rows; }));
+void matmul_rows(const Kernels& kernels, const MatmulJob& job,
+                 std::span<const std::uint32_t> rows) {
+  assert(std::all_of(rows.begin(), rows.end(),
+                     [&job](std::uint32_t row) { return row < job.weights->rows; }));
   if (rows.empty()) return;
   kernels.matmul_rows(checked_args(job, rows.size()), rows.data(), rows.size());
 }
 
-void dequantize_row(const Kernels& kernels, const PackedMatrix& matrix, std::size_t row, std::span<float> out) {
+void dequantize_row(const Kernels& kernels, const PackedMatrix& matrix, std::size_t row,
+                    std::span<float> out) {
   assert(row < matrix.rows && out.size() == matrix.cols);
   kernels.dequantize_row(matrix, row, out.data());
 }
 
-void rms_norm(const Kernels& kernels, std::span<const float> x, std::span<const float> weight, float eps,
-              std::span<float> out) {
+void rms_norm(const Kernels& kernels, std::span<const float> x, std::span<const float> weight,
+              float eps, std::span<float> out) {
   assert(weight.size() == x.size() && out.size() == x.size());
   kernels.rms_norm(x.data(), weight.data(), eps, x.size(), out.data());
 }
@@ -88,10 +95,12 @@ void softmax(const Kernels& kernels, std::span<const float> x, std::span<float> 
   kernels.softmax(x.data(), x.size(), out.data());
 }
 
-float log_sum_exp(const Kernels& kernels, std::span<const float> x) { return kernels.log_sum_exp(x.data(), x.size()); }
+float log_sum_exp(const Kernels& kernels, std::span<const float> x) {
+  return kernels.log_sum_exp(x.data(), x.size());
+}
 
-std::size_t top_k(const Kernels& kernels, std::span<const float> x, std::span<std::uint32_t> indices,
-                  std::span<float> values) {
+std::size_t top_k(const Kernels& kernels, std::span<const float> x,
+                  std::span<std::uint32_t> indices, std::span<float> values) {
   assert(indices.size() == values.size() && indices.size() <= 256);
   return kernels.top_k(x.data(), x.size(), indices.size(), indices.data(), values.data());
 }
@@ -111,8 +120,8 @@ void tanh(const Kernels& kernels, std::span<const float> x, std::span<float> out
   kernels.tanh(x.data(), x.size(), out.data());
 }
 
-void gru_gates(const Kernels& kernels, std::span<const float> gi, std::span<const float> gh, std::span<const float> h,
-               std::span<float> out) {
+void gru_gates(const Kernels& kernels, std::span<const float> gi, std::span<const float> gh,
+               std::span<const float> h, std::span<float> out) {
   assert(gi.size() == 3 * h.size() && gh.size() == 3 * h.size() && out.size() == h.size());
   kernels.gru_gates(gi.data(), gh.data(), h.data(), h.size(), out.data());
 }
@@ -128,7 +137,9 @@ void add(const Kernels& kernels, std::span<const float> x, std::span<float> accu
   kernels.add(x.data(), x.size(), accumulator.data());
 }
 
-bool all_finite(const Kernels& kernels, std::span<const float> x) { return kernels.all_finite(x.data(), x.size()); }
+bool all_finite(const Kernels& kernels, std::span<const float> x) {
+  return kernels.all_finite(x.data(), x.size());
+}
 
 void to_fp16(const Kernels& kernels, std::span<const float> x, std::span<std::uint16_t> out) {
   assert(out.size() == x.size());

@@ -1,4 +1,5 @@
-// Every table the CPU has against the scalar one: all lengths from 0 past two vectors, starts off alignment.
+// Every table the CPU has against the scalar one: all lengths from 0 past two vectors, starts off
+// alignment.
 #include "simd/ops.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t kLongest = 70;  // twice the 32 floats of the widest step, and a rest
 
 // |got - want| <= relative * |want| + absolute.
-void expect_near(std::span<const float> got, std::span<const float> want, float relative, float absolute) {
+void expect_near(std::span<const float> got, std::span<const float> want, float relative,
+                 float absolute) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (std::isnan(want[i])) {
@@ -32,7 +34,8 @@ void expect_near(std::span<const float> got, std::span<const float> want, float 
   }
 }
 
-// For each table, length and misalignment: x has n numbers, and both results must be near. Guards catch writes past the end.
+// For each table, length and misalignment: x has n numbers, and both results must be near. Guards
+// catch writes past the end.
 template <typename Operation>
 void compare_with_scalar(Operation operation, float scale, float relative, float absolute) {
   for (const Kernels* table : available_kernels()) {
@@ -62,15 +65,19 @@ TEST(Kernels, ListBeginsWithScalarAndEndsWithTheBest) {
 
 TEST(Ops, ExpSigmoidTanhMatchTheLibrary) {
   for (const float scale : {0.01f, 1.0f, 20.0f, 120.0f}) {
-    compare_with_scalar([](const Kernels& k, auto x, auto out) { exp(k, x, out); }, scale, 1e-6f, 1e-37f);
-    compare_with_scalar([](const Kernels& k, auto x, auto out) { sigmoid(k, x, out); }, scale, 1e-6f, 1e-37f);
-    compare_with_scalar([](const Kernels& k, auto x, auto out) { tanh(k, x, out); }, scale, 1e-6f, 1e-37f);
+    compare_with_scalar([](const Kernels& k, auto x, auto out) { exp(k, x, out); }, scale, 1e-6f,
+                        1e-37f);
+    compare_with_scalar([](const Kernels& k, auto x, auto out) { sigmoid(k, x, out); }, scale,
+                        1e-6f, 1e-37f);
+    compare_with_scalar([](const Kernels& k, auto x, auto out) { tanh(k, x, out); }, scale, 1e-6f,
+                        1e-37f);
   }
 }
 
 TEST(Ops, ExpSigmoidTanhTakeEverySpecialValue) {
-  const std::vector<float> x = {0.0f,  -0.0f, kInfinity, -kInfinity, kNan,     88.7f,  88.8f, 1e30f,
-                                -1e30f, -87.0f, -103.0f,   -104.5f,    0x1p-149f, 0.625f, -0.625f, 9.1f};
+  const std::vector<float> x = {0.0f,      -0.0f,  kInfinity, -kInfinity, kNan,    88.7f,
+                                88.8f,     1e30f,  -1e30f,    -87.0f,     -103.0f, -104.5f,
+                                0x1p-149f, 0.625f, -0.625f,   9.1f};
   for (const Kernels* table : available_kernels()) {
     SCOPED_TRACE(table->name);
     std::vector<float> want(x.size());
@@ -97,7 +104,8 @@ TEST(Ops, RmsNormMatches) {
 }
 
 TEST(Ops, SoftmaxMatchesAndSumsToOne) {
-  compare_with_scalar([](const Kernels& k, auto x, auto out) { softmax(k, x, out); }, 15.0f, 2e-6f, 1e-30f);
+  compare_with_scalar([](const Kernels& k, auto x, auto out) { softmax(k, x, out); }, 15.0f, 2e-6f,
+                      1e-30f);
   for (const Kernels* table : available_kernels()) {
     std::vector<float> x = Numbers(1).uniform(1000, 30.0f);
     softmax(*table, x, x);  // in place
@@ -201,8 +209,8 @@ TEST(Ops, WindowAttentionMatchesForEveryFillOfTheRing) {
     for (const std::size_t head_dim : {1u, 8u, 16u, 20u, 32u, 72u}) {
       for (const std::size_t window : {1u, 5u, 17u}) {
         for (std::size_t count = 1; count <= window; ++count) {
-          SCOPED_TRACE(testing::Message() << table->name << " dim " << head_dim << " window " << window << " count "
-                                          << count);
+          SCOPED_TRACE(testing::Message() << table->name << " dim " << head_dim << " window "
+                                          << window << " count " << count);
           constexpr std::size_t kHeads = 3;
           Numbers numbers(head_dim * 100 + window);
           const std::size_t width = kHeads * head_dim;
@@ -212,8 +220,9 @@ TEST(Ops, WindowAttentionMatchesForEveryFillOfTheRing) {
           const std::vector<float> bias = numbers.uniform(kHeads * window, 1.0f);
           std::vector<float> want(width);
           std::vector<float> got(width);
-          WindowAttentionArgs args{kHeads,      head_dim,      window,      (count * 3) % window, count, query.data(),
-                                   keys.data(), values.data(), bias.data(), want.data()};
+          WindowAttentionArgs args{kHeads,      head_dim,     window,      (count * 3) % window,
+                                   count,       query.data(), keys.data(), values.data(),
+                                   bias.data(), want.data()};
           window_attention(scalar_kernels(), args);
           args.out = got.data();
           window_attention(*table, args);
@@ -227,11 +236,13 @@ TEST(Ops, WindowAttentionMatchesForEveryFillOfTheRing) {
 TEST(Ops, AttentionToOneTokenIsItsValue) {
   const std::vector<float> query = {1.0f, 2.0f};
   const std::vector<float> keys = {9.0f, 9.0f, 3.0f, 4.0f};
-  const std::vector<float> values = {kNan, kNan, 5.0f, 6.0f};  // slot 0 is not present and must not be read into the result
+  const std::vector<float> values = {
+      kNan, kNan, 5.0f, 6.0f};  // slot 0 is not present and must not be read into the result
   const std::vector<float> bias = {0.5f, 100.0f};
   for (const Kernels* table : available_kernels()) {
     std::vector<float> out(2);
-    window_attention(*table, {1, 2, 2, 1, 1, query.data(), keys.data(), values.data(), bias.data(), out.data()});
+    window_attention(
+        *table, {1, 2, 2, 1, 1, query.data(), keys.data(), values.data(), bias.data(), out.data()});
     EXPECT_EQ(out, (std::vector<float>{5.0f, 6.0f})) << table->name;
   }
 }
@@ -267,7 +278,8 @@ TEST(Ops, StreamReadGivesTheSameChecksum) {
   for (std::byte& b : bytes.span()) b = static_cast<std::byte>(numbers.bits());
   for (const Kernels* table : available_kernels()) {
     for (std::size_t size = 0; size < 3000; size += size < 200 ? 1 : 97) {
-      EXPECT_EQ(stream_read(*table, bytes.span().first(size)), stream_read(scalar_kernels(), bytes.span().first(size)))
+      EXPECT_EQ(stream_read(*table, bytes.span().first(size)),
+                stream_read(scalar_kernels(), bytes.span().first(size)))
           << table->name << " " << size;
     }
   }
@@ -284,8 +296,9 @@ std::uint64_t fingerprint(std::span<const float> values) {
   return hash;
 }
 
-// The fast tables add in the same order, so golden vectors made on one CPU hold on another: the constant was computed with
-// avx512-vnni and is what NEON gives. A change of a formula changes it: print `hash` and say so in the commit.
+// The fast tables add in the same order, so golden vectors made on one CPU hold on another: the
+// constant was computed with avx512-vnni and is what NEON gives. A change of a formula changes it:
+// print `hash` and say so in the commit.
 TEST(Ops, FastTablesHaveTheSameBitsOnEveryCpu) {
   constexpr std::uint64_t kWant = 11831210130875700876u;
   const std::vector<float> x = Numbers(2).uniform(1003, 6.0f);
@@ -301,7 +314,9 @@ TEST(Ops, FastTablesHaveTheSameBitsOnEveryCpu) {
     sigmoid(*k, x, out), keep();
     tanh(*k, x, out), keep();
     gru_gates(*k, gates, gates, x, out), keep();
-    window_attention(*k, {3, 20, 5, 1, 5, x.data(), gates.data(), gates.data() + 7, weight.data(), out.data()}), keep();
+    window_attention(
+        *k, {3, 20, 5, 1, 5, x.data(), gates.data(), gates.data() + 7, weight.data(), out.data()}),
+        keep();
     EXPECT_EQ(fingerprint(all), kWant) << k->name;
   }
 }

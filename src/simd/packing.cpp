@@ -12,7 +12,9 @@
 namespace laya::simd {
 namespace {
 
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 bool is_quantised(WeightType type) { return type == WeightType::Int4 || type == WeightType::Int8; }
 
@@ -54,8 +56,8 @@ struct GroupCode {
 };
 
 struct Range {
-  int centre;   // code of zero without minima
-  int lowest;   // codes used
+  int centre;  // code of zero without minima
+  int lowest;  // codes used
   int highest;
 };
 
@@ -66,15 +68,18 @@ constexpr Range range_of(WeightType type) {
 int code_of(float weight, float scale, float base, const Range& range) {
   if (scale == 0.0f) return range.centre;
   const float code = std::nearbyint((weight - base) / scale);
-  return static_cast<int>(std::clamp(code, static_cast<float>(range.lowest), static_cast<float>(range.highest)));
+  return static_cast<int>(
+      std::clamp(code, static_cast<float>(range.lowest), static_cast<float>(range.highest)));
 }
 
 // The weight of code 0: the minimum, or what the centre implies.
 float base_of(const GroupCode& group, float scale, const Range& range, Minima minima) {
-  return minima == Minima::PerGroup ? float_from_fp16(group.minimum_bits) : -scale * static_cast<float>(range.centre);
+  return minima == Minima::PerGroup ? float_from_fp16(group.minimum_bits)
+                                    : -scale * static_cast<float>(range.centre);
 }
 
-double squared_error(std::span<const float> weights, const GroupCode& group, const Range& range, Minima minima) {
+double squared_error(std::span<const float> weights, const GroupCode& group, const Range& range,
+                     Minima minima) {
   const float scale = float_from_fp16(group.scale_bits);
   const float base = base_of(group, scale, range, minima);
   double total = 0;
@@ -102,13 +107,14 @@ GroupCode symmetric_group(std::span<const float> weights, WeightType type) {
   }
   const float extent = std::max(-low, high);
   if (type == WeightType::Int8) return {scale_bits_for(extent, 127.0f), 0};
-  // Int4 has -8 but no +8, and a few clipped outliers can be worth a finer step for the rest: try, and keep the best. A scale
-  // of 0.6 of the extent hardly ever wins on normal or Laplace weights; 8 / 7 of it lets +extent have a code.
-  // The plain scale comes first, so it wins a tie.
+  // Int4 has -8 but no +8, and a few clipped outliers can be worth a finer step for the rest: try,
+  // and keep the best. A scale of 0.6 of the extent hardly ever wins on normal or Laplace weights;
+  // 8 / 7 of it lets +extent have a code. The plain scale comes first, so it wins a tie.
   GroupCode best;
   double best_error = -1.0;
   for (int step = 0; step < 30; ++step) {
-    const float fraction = step == 0 ? 1.0f : static_cast<float>(29 + step) / 50.0f;  // 0.60 .. 1.16
+    const float fraction =
+        step == 0 ? 1.0f : static_cast<float>(29 + step) / 50.0f;  // 0.60 .. 1.16
     const GroupCode group{fp16_from_float(extent * fraction / 8.0f), 0};
     const double error = squared_error(weights, group, range, Minima::None);
     if (best_error < 0 || error < best_error) {
@@ -152,19 +158,23 @@ void put_code(const PackedMatrix& m, std::byte* block, std::size_t row, std::siz
   if (m.type == WeightType::Int8) {
     block[m.codes_offset + quad * 64 + lane] = static_cast<std::byte>(code);
   } else {
-    block[m.codes_offset + quad / 2 * 64 + lane] |= static_cast<std::byte>(quad % 2 == 0 ? code : code << 4);
+    block[m.codes_offset + quad / 2 * 64 + lane] |=
+        static_cast<std::byte>(quad % 2 == 0 ? code : code << 4);
   }
 }
 
-void pack_quantised_row(const PackedMatrix& m, std::span<const float> weights, std::size_t row, std::byte* block) {
+void pack_quantised_row(const PackedMatrix& m, std::span<const float> weights, std::size_t row,
+                        std::byte* block) {
   const Range range = range_of(m.type);
   for (std::size_t g = 0; g < m.groups; ++g) {
     const std::size_t first = g * m.group;
-    const std::size_t size = weights.size() <= first ? 0 : std::min(m.group, weights.size() - first);
+    const std::size_t size =
+        weights.size() <= first ? 0 : std::min(m.group, weights.size() - first);
     const std::span<const float> part = weights.subspan(std::min(first, weights.size()), size);
     GroupCode group;
     if (!part.empty()) {
-      group = m.minima == Minima::PerGroup ? asymmetric_group(part, m.type) : symmetric_group(part, m.type);
+      group = m.minima == Minima::PerGroup ? asymmetric_group(part, m.type)
+                                           : symmetric_group(part, m.type);
     }
     const float scale = float_from_fp16(group.scale_bits);
     const float base = base_of(group, scale, range, m.minima);
@@ -172,12 +182,14 @@ void pack_quantised_row(const PackedMatrix& m, std::span<const float> weights, s
     put16(block + at, group.scale_bits);
     if (m.minima == Minima::PerGroup) put16(block + m.minima_offset + at, group.minimum_bits);
     for (std::size_t i = 0; i < m.group; ++i) {
-      put_code(m, block, row, first + i, i < size ? code_of(part[i], scale, base, range) : range.centre);
+      put_code(m, block, row, first + i,
+               i < size ? code_of(part[i], scale, base, range) : range.centre);
     }
   }
 }
 
-void pack_float_row(const PackedMatrix& m, std::span<const float> weights, std::size_t row, std::byte* block) {
+void pack_float_row(const PackedMatrix& m, std::span<const float> weights, std::size_t row,
+                    std::byte* block) {
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const std::size_t at = k * kBlockRows + row;
     if (m.type == WeightType::Fp16) {
@@ -196,7 +208,8 @@ Status check_shape(const PackedShape& shape) {
   for (const std::size_t size : {shape.rows, shape.cols}) {
     if (size > kMaxDimension) {
       return Error{ErrorCode::TooLarge, "packed matrix: a dimension of " + std::to_string(size) +
-                                            " is over the limit of " + std::to_string(kMaxDimension)};
+                                            " is over the limit of " +
+                                            std::to_string(kMaxDimension)};
     }
   }
   switch (shape.type) {
@@ -227,8 +240,8 @@ Result<PackedMatrix> view_packed(const PackedShape& shape, std::span<const std::
   PackedMatrix m = layout_of(shape);
   const std::size_t wanted = m.blocks * m.block_bytes;
   if (bytes.size() != wanted) {
-    return Error{ErrorCode::Corrupt, "packed matrix: " + std::to_string(bytes.size()) + " bytes where its shape needs " +
-                                         std::to_string(wanted)};
+    return Error{ErrorCode::Corrupt, "packed matrix: " + std::to_string(bytes.size()) +
+                                         " bytes where its shape needs " + std::to_string(wanted)};
   }
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kPackedAlignment != 0) {
     return Error{ErrorCode::BadArgument, "packed matrix: its first byte is not 64-byte aligned"};
@@ -240,12 +253,14 @@ Result<PackedMatrix> view_packed(const PackedShape& shape, std::span<const std::
 Status pack(const PackedShape& shape, std::span<const float> weights, std::span<std::byte> out) {
   if (Status checked = check_shape(shape); !checked) return checked;
   const PackedMatrix m = layout_of(shape);
-  if (weights.size() != m.rows * m.cols) return bad("number of weights", weights.size(), "rows * cols is needed");
+  if (weights.size() != m.rows * m.cols)
+    return bad("number of weights", weights.size(), "rows * cols is needed");
   if (out.size() != m.blocks * m.block_bytes) {
     return bad("output size", out.size(), "packed_size_bytes(shape) is needed");
   }
   for (const float w : weights) {
-    if (!std::isfinite(w)) return Error{ErrorCode::BadArgument, "packed matrix: a weight is NaN or infinite"};
+    if (!std::isfinite(w))
+      return Error{ErrorCode::BadArgument, "packed matrix: a weight is NaN or infinite"};
   }
   std::fill(out.begin(), out.end(), std::byte{0});
   for (std::size_t row = 0; row < m.blocks * kBlockRows; ++row) {
@@ -262,7 +277,8 @@ Status pack(const PackedShape& shape, std::span<const float> weights, std::span<
 }
 
 Status unpack(const PackedMatrix& matrix, std::span<float> out) {
-  if (out.size() != matrix.rows * matrix.cols) return bad("output size", out.size(), "rows * cols is needed");
+  if (out.size() != matrix.rows * matrix.cols)
+    return bad("output size", out.size(), "rows * cols is needed");
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     dequantize_row_scalar(matrix, row, out.data() + row * matrix.cols);
   }

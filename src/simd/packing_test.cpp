@@ -17,7 +17,8 @@ struct Case {
   double worst_error;  // root mean square, relative to that of the weights
 };
 
-// Uniform noise of one step has deviation step / sqrt(12): int8 ~ 0.6 %, int4 ~ 10 % of normal weights.
+// Uniform noise of one step has deviation step / sqrt(12): int8 ~ 0.6 %, int4 ~ 10 % of normal
+// weights.
 constexpr Case kCases[] = {
     {"fp32", WeightType::Fp32, 0, Minima::None, 0.0},
     {"fp16", WeightType::Fp16, 0, Minima::None, 0.0005},
@@ -82,7 +83,8 @@ TEST(Packing, Int8NeverWritesCodeZero) {
     AlignedBytes bytes(packed_size_bytes(shape));
     ASSERT_TRUE(pack(shape, weights, bytes.span()).has_value());
     const PackedMatrix view = view_packed(shape, bytes.span()).value();
-    for (std::size_t i = view.codes_offset; i < view.block_bytes; ++i) EXPECT_NE(view.data[i], std::byte{0});
+    for (std::size_t i = view.codes_offset; i < view.block_bytes; ++i)
+      EXPECT_NE(view.data[i], std::byte{0});
   }
 }
 
@@ -113,7 +115,9 @@ TEST(Packing, BadShapesAreRefusedWithTheField) {
       {{1, 1, static_cast<WeightType>(7), 64, Minima::None}, ErrorCode::BadArgument, "type"},
       {{1, 1, WeightType::Int8, 64, static_cast<Minima>(9)}, ErrorCode::BadArgument, "minima"},
       {{1, 1, WeightType::Fp16, 0, Minima::PerGroup}, ErrorCode::BadArgument, "minima"},
-      {{kMaxDimension + 1, 1, WeightType::Int8, 64, Minima::None}, ErrorCode::TooLarge, "dimension"},
+      {{kMaxDimension + 1, 1, WeightType::Int8, 64, Minima::None},
+       ErrorCode::TooLarge,
+       "dimension"},
       {{1, ~std::size_t{0}, WeightType::Fp32, 0, Minima::None}, ErrorCode::TooLarge, "dimension"},
   };
   for (const auto& c : cases) {
@@ -132,13 +136,15 @@ TEST(Packing, ViewRefusesWrongSizeAndAlignment) {
   EXPECT_TRUE(view_packed(shape, bytes.span().first(size)).has_value());
   EXPECT_EQ(view_packed(shape, bytes.span().first(size - 1)).error().code, ErrorCode::Corrupt);
   EXPECT_EQ(view_packed(shape, bytes.span().first(size + 1)).error().code, ErrorCode::Corrupt);
-  EXPECT_EQ(view_packed(shape, bytes.span().subspan(32, size)).error().code, ErrorCode::BadArgument);
+  EXPECT_EQ(view_packed(shape, bytes.span().subspan(32, size)).error().code,
+            ErrorCode::BadArgument);
 }
 
 TEST(Packing, NonFiniteWeightsAreRefused) {
   const PackedShape shape{1, 32, WeightType::Int8, 32, Minima::None};
   AlignedBytes bytes(packed_size_bytes(shape));
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> weights(32, 1.0f);
     weights[31] = bad;
     EXPECT_EQ(pack(shape, weights, bytes.span()).error().code, ErrorCode::BadArgument);
@@ -151,10 +157,12 @@ TEST(Packing, LayoutIsTheDocumentedOne) {
   // 2 blocks; 2 groups of scales (64 bytes) and 64 / 2 * 16 codes a block.
   EXPECT_EQ(packed_size_bytes(shape), 2u * (64u + 512u));
   std::vector<float> weights(17 * 40, 0.0f);
-  weights[3 * 40 + 5] = -8.0f;  // row 3, column 5: quad 1, byte 1 of its lane; the largest, so its code is 0
+  weights[3 * 40 + 5] =
+      -8.0f;  // row 3, column 5: quad 1, byte 1 of its lane; the largest, so its code is 0
   AlignedBytes bytes(packed_size_bytes(shape));
   ASSERT_TRUE(pack(shape, weights, bytes.span()).has_value());
-  EXPECT_EQ(bytes.span()[64 + 3 * 4 + 1], std::byte{0x08});  // high nibble (quad 1) 0, low nibble (quad 0) centre
+  EXPECT_EQ(bytes.span()[64 + 3 * 4 + 1],
+            std::byte{0x08});  // high nibble (quad 1) 0, low nibble (quad 0) centre
   EXPECT_EQ(bytes.span()[64 + 3 * 4 + 0], std::byte{0x88});
   EXPECT_EQ(bytes.span()[2 * 3 + 1], std::byte{0x3C});  // scale of row 3: fp16 1.0 = 0x3C00
 }

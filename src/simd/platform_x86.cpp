@@ -1,4 +1,5 @@
-// What this processor family has (CMake picks one platform_*.cpp): features by cpuid, and the tables built for it.
+// What this processor family has (CMake picks one platform_*.cpp): features by cpuid, and the
+// tables built for it.
 #include <cpuid.h>
 
 #include "simd/cpu_features.h"
@@ -45,7 +46,8 @@ CpuFeatures detect_cpu_features() {
   const bool f16c = bit(one.ecx, 29);
   f.avx2 = saves_ymm && bit(seven.ebx, 5) && fma && f16c;
   f.avx2_vnni = f.avx2 && bit(seven_one.eax, 4);
-  const bool avx512 = bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 30) && bit(seven.ebx, 31);  // F DQ BW VL
+  const bool avx512 = bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 30) &&
+                      bit(seven.ebx, 31);  // F DQ BW VL
   f.avx512_vnni = f.avx2 && saves_zmm && avx512 && bit(seven.ecx, 11);
   f.avx512_bf16 = f.avx512_vnni && bit(seven_one.eax, 5);
   f.amx_bf16 = saves_tiles && bit(seven.edx, 22) && bit(seven.edx, 24);

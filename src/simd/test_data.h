@@ -1,4 +1,5 @@
-// Numbers for the tests of this room: deterministic, from a small generator, the same on every platform.
+// Numbers for the tests of this room: deterministic, from a small generator, the same on every
+// platform.
 #pragma once
 
 #include <cmath>

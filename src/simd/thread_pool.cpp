@@ -13,19 +13,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a helper stays awake after work: longer than the gaps between the regions of one key (tens of microseconds),
-// far shorter than the gap between two keys.
+// How long a helper stays awake after work: longer than the gaps between the regions of one key
+// (tens of microseconds), far shorter than the gap between two keys.
 constexpr std::chrono::microseconds kSpinAfterWork{200};
 
 // Tries between two looks at the clock, about 2 us of pauses.
 constexpr int kTriesPerLook = 64;
 
-// The caller gives its core away after this many tries: shares end within microseconds of each other, so a helper that
-// still owes one is off its core, and it may be waiting for ours.
+// The caller gives its core away after this many tries: shares end within microseconds of each
+// other, so a helper that still owes one is off its core, and it may be waiting for ours.
 constexpr int kTriesBeforeYield = 4096;
 
-// What the caller keeps for itself before it tells the helpers: so that the first runs are large and taken without a race, and
-// a quarter of the work is left to even out who was slower.
+// What the caller keeps for itself before it tells the helpers: so that the first runs are large
+// and taken without a race, and a quarter of the work is left to even out who was slower.
 std::uint64_t first_share(std::uint64_t n, std::size_t sharers) { return 3 * n / (4 * sharers); }
 
 }  // namespace
@@ -68,7 +68,8 @@ std::size_t ThreadPool::take_share() {
     const std::uint64_t left = n - next;
     const std::uint64_t wanted = left > n / 4 ? first_share(n, sharers_) : left / sharers_;
     const std::uint64_t count = std::clamp<std::uint64_t>(wanted, 1, left);
-    if (ticket_.compare_exchange_weak(ticket, ticket + count, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (ticket_.compare_exchange_weak(ticket, ticket + count, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
       const Task task = task_.load(std::memory_order_relaxed);
       void* const context = context_.load(std::memory_order_relaxed);
       for (std::uint64_t i = next; i < next + count; ++i) task(context, i);

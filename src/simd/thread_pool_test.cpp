@@ -24,7 +24,8 @@ TEST(ThreadPool, EveryIndexRunsOnce) {
     for (const std::size_t n : {0u, 1u, 2u, 3u, 100u, 1000u}) {
       std::vector<std::atomic<int>> seen(n);
       pool.run(n, [&seen](std::size_t i) { seen[i].fetch_add(1); });
-      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(seen[i].load(), 1) << threads << " " << n << " " << i;
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_EQ(seen[i].load(), 1) << threads << " " << n << " " << i;
     }
   }
 }

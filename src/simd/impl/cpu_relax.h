@@ -1,4 +1,5 @@
-// The hint that a loop is waiting for another core: saves power and leaves the pipeline to a hyper-thread.
+// The hint that a loop is waiting for another core: saves power and leaves the pipeline to a
+// hyper-thread.
 #pragma once
 
 namespace laya::simd {

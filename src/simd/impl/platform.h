@@ -10,7 +10,8 @@ namespace laya::simd {
 
 inline constexpr std::size_t kMaxTables = 8;
 
-/// Writes the tables this CPU can run, slowest first, without scalar; returns how many. tables.size() >= kMaxTables - 1.
+/// Writes the tables this CPU can run, slowest first, without scalar; returns how many.
+/// tables.size() >= kMaxTables - 1.
 std::size_t collect_tables(std::span<const Kernels*> tables);
 
 }  // namespace laya::simd

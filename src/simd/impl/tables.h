@@ -1,4 +1,5 @@
-// The tables that exist, and what they share. Which ones are linked is CMake's choice by processor; which one runs, dispatch's.
+// The tables that exist, and what they share. Which ones are linked is CMake's choice by processor;
+// which one runs, dispatch's.
 #pragma once
 
 #include "simd/kernels.h"
@@ -11,7 +12,8 @@ extern const Kernels kAvx2VnniKernels;
 extern const Kernels kAvx512VnniKernels;
 extern const Kernels kNeonDotprodKernels;
 
-/// One row of any packed matrix, in every table: a row's bytes are 4 in each 64, which no instruction set gathers faster.
+/// One row of any packed matrix, in every table: a row's bytes are 4 in each 64, which no
+/// instruction set gathers faster.
 void dequantize_row_scalar(const PackedMatrix& matrix, std::size_t row, float* out);
 
 }  // namespace laya::simd
