@@ -33,11 +33,25 @@ void* scratchpad(std::size_t bytes) {
   return buffer.data();
 }
 
-// oneDNN fixes the number of threads when a product is compiled.
+// How many threads OpenMP really grants: omp_get_max_threads() knows nothing of OMP_THREAD_LIMIT.
+int granted_threads() {
+  static const int granted = [] {
+    int count = 1;
+#pragma omp parallel
+#pragma omp single
+    count = omp_get_num_threads();
+    return count;
+  }();
+  return granted;
+}
+
+// oneDNN fixes the number of threads when a product is compiled; run with fewer, it silently
+// leaves a part of C undone. So: compile for what is granted, and forbid OpenMP to grant less.
 class ThreadLimit {
  public:
   explicit ThreadLimit(GemmThreads threads) : before_(omp_get_max_threads()) {
-    if (threads == GemmThreads::One) omp_set_num_threads(1);
+    omp_set_dynamic(0);
+    omp_set_num_threads(threads == GemmThreads::One ? 1 : granted_threads());
   }
   ThreadLimit(const ThreadLimit&) = delete;
   ThreadLimit& operator=(const ThreadLimit&) = delete;
@@ -87,6 +101,7 @@ class DnnlGemm final : public Gemm {
 
   void run(const void* a, const void* packed_b, float* c, const float* bias) const override {
     runs_.fetch_add(1, std::memory_order_relaxed);
+    omp_set_dynamic(0);  // belongs to the calling thread, which need not be the one that compiled
     const auto& engine = cpu_engine();
     const auto pad = description_.scratchpad_desc();
     dnnl::memory memory_a(description_.src_desc(), engine, const_cast<void*>(a));

@@ -11,25 +11,29 @@
 
 namespace laya::train {
 
-/// Calls body(begin, end, thread) on every thread with its equal share of [0, count), rounded to
-/// `grain`; some shares may be empty and are not called. Must not be called from inside another
-/// parallel region. `body` must not throw.
+/// Into how many shares parallel_ranges cuts: the size of per-share accumulators.
+inline std::size_t parallel_threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
+
+/// Calls body(begin, end, share) for each of parallel_threads() equal shares of [0, count), rounded
+/// to `grain`, one share a thread; empty shares are not called. Shares differ by one grain at most.
+/// The cut does not depend on how many threads OpenMP really grants (it may grant fewer), so
+/// neither do the results. Not from inside another parallel region. `body` must not throw.
 template <typename Body>
 void parallel_ranges(std::size_t count, std::size_t grain, const Body& body) {
+  const std::size_t shares = parallel_threads();
 #pragma omp parallel
   {
-    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
-    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const auto team = static_cast<std::size_t>(omp_get_num_threads());
     const std::size_t grains = (count + grain - 1) / grain;
-    const std::size_t begin = grains * thread / threads * grain;
-    std::size_t end = grains * (thread + 1) / threads * grain;
-    if (end > count) end = count;
-    if (begin < end) body(begin, end, thread);
+    for (auto share = static_cast<std::size_t>(omp_get_thread_num()); share < shares;
+         share += team) {
+      const std::size_t begin = grains * share / shares * grain;
+      std::size_t end = grains * (share + 1) / shares * grain;
+      if (end > count) end = count;
+      if (begin < end) body(begin, end, share);
+    }
   }
 }
-
-/// How many threads parallel_ranges uses: the size of per-thread accumulators.
-inline std::size_t parallel_threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 
 /// Uninitialised memory aligned to a cache line. Never zero-filled behind the caller's back: these
 /// buffers are large.
