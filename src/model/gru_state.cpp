@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x5453'594CU;  // "LYST" in memory
 constexpr std::uint32_t kVersion = 1;
+// Counting to the position, plus a window, must not wrap.
+constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 62;
 
 // FNV-1a, 64 bit (isthe.com/chongo/tech/comp/fnv): enough against torn or stale cache files; not
 // against an attacker, who could write a valid state anyway.
@@ -158,6 +160,10 @@ Result<State> State::deserialise(std::span<const std::byte> bytes, const GruConf
   }
   if (fingerprint(bytes.first(bytes.size() - sizeof(std::uint64_t))) != stated) {
     return Error{ErrorCode::Corrupt, "saved state: checksum differs"};
+  }
+  if (state.position_ > kMostTokens) {
+    return Error{ErrorCode::Corrupt, "saved state: position " + std::to_string(state.position_) +
+                                         " is beyond what anyone can type"};
   }
   std::memcpy(state.buffer_.data(), numbers.data(), numbers.size());
   for (const float number : state.buffer_) {

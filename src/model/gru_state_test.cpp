@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <limits>
 
 #include "model/random_model.h"
 
@@ -97,6 +98,14 @@ TEST(State, RefusesDamagedBytesOfEveryKind) {
   const auto other = State::deserialise(good, default_gru_config());
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::BadArgument);
+}
+
+TEST(State, RefusesAPositionThatWouldWrap) {
+  State state(tiny_gru_config());
+  state.set_position(std::numeric_limits<std::uint64_t>::max());
+  const auto back = State::deserialise(state.serialise(), tiny_gru_config());
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, ErrorCode::Corrupt);
 }
 
 TEST(State, RefusesASavedNaN) {
