@@ -4,10 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command.h"
+
 namespace laya::apps {
 
-/// Adds `train` with its subcommands `gru`, `export` and `vocab`. `exit_code` becomes 1 when one
-/// fails; it must outlive the parse.
-void add_train_command(CLI::App& app, int& exit_code);
+/// Adds `train` with its subcommands `gru`, `export`, `ngram` and `vocab`.
+void add_train_command(CLI::App& app, Outcome& outcome);
 
 }  // namespace laya::apps

@@ -1,0 +1,16 @@
+// The parts of `laya train`, one function a subcommand.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "command.h"
+
+namespace laya::apps {
+
+/// `outcome` must outlive the parse.
+void add_train_gru(CLI::App& train, Outcome& outcome);
+void add_train_export(CLI::App& train, Outcome& outcome);
+void add_train_ngram(CLI::App& train, Outcome& outcome);
+void add_train_vocab(CLI::App& train, Outcome& outcome);
+
+}  // namespace laya::apps
