@@ -239,6 +239,42 @@ void measure(const char* name, WeightType type, std::size_t rounds, std::string_
   if (checksum == 42) std::printf("\n");  // keeps the reads
 }
 
+// Several vectors in one pass over the weights (a beam, a draft to verify), and scattered rows
+// (candidates), against the floor.
+void measure_columns(const char* name, WeightType type, std::size_t rounds) {
+  const Kernels& k = best_kernels();
+  const Weights weights(type);
+  const PackedMatrix& m = weights.embedding();
+  const std::span<const std::byte> bytes(m.data, m.blocks * m.block_bytes);
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(kMaxColumns * kEmbedding), out(kMaxColumns * kVocabulary);
+  for (float& v : x) v = normal(random);
+  Activations a(kEmbedding, kMaxColumns);
+  std::vector<std::uint32_t> rows(512);
+  for (std::uint32_t& row : rows) row = static_cast<std::uint32_t>(random() % kVocabulary);
+  std::sort(rows.begin(), rows.end());
+  std::vector<double> floor, scattered, times[5];
+  std::uint64_t checksum = 0;
+  for (std::size_t r = 0; r < rounds; ++r) {
+    add_times(floor, 5, [&](std::size_t) { checksum ^= stream_read(k, bytes); });
+    for (std::size_t i = 0; i < 5; ++i) {
+      a.set(k, x, kEmbedding, std::size_t{1} << i, kEmbedding, kGroup);
+      add_times(times[i], 5, [&](std::size_t) { matmul(k, {&m, &a, {}, out, kVocabulary}); });
+    }
+    a.set(k, std::span(x).first(kEmbedding), kGroup);
+    add_times(scattered, 5, [&](std::size_t) {
+      matmul_rows(k, {&m, &a, {}, out, rows.size()}, rows);
+    });
+  }
+  const double base = quantile(floor, 0.5);
+  std::printf("%s 16384 x 256, %s: floor %.1f us; columns", name, k.name, base);
+  for (std::size_t i = 0; i < 5; ++i)
+    std::printf(" %d: %.2f x", 1 << i, quantile(times[i], 0.5) / base);
+  std::printf("; 512 scattered rows: %.2f x\n", quantile(scattered, 0.5) / base);
+  if (checksum == 42) std::printf("\n");  // keeps the reads
+}
+
 // What the step spends beside the big products: each in a loop, best kernels.
 void measure_small(std::size_t rounds) {
   const Kernels& k = best_kernels();
@@ -280,6 +316,8 @@ int main(int argc, char** argv) {
   ThreadPool two(2);
   measure("int8", WeightType::Int8, rounds, only, one, two);
   measure("int4", WeightType::Int4, rounds, only, one, two);
+  measure_columns("int8", WeightType::Int8, rounds);
+  measure_columns("int4", WeightType::Int4, rounds);
   measure_small(rounds);
   return 0;
 }

@@ -112,7 +112,7 @@ void quantize_column(const float* x, std::size_t length, std::size_t group, std:
     std::int32_t sum = 0;
     for (std::size_t i = begin; i < begin + group; ++i) {
       const float scaled = i < length ? x[i] * inverse : 0.0f;
-      const int code = std::isfinite(scaled) ? static_cast<int>(std::nearbyint(scaled)) : 0;
+      const int code = std::isnan(scaled) ? 127 : static_cast<int>(std::nearbyint(scaled));
       codes[i / kQuad * columns * kQuad + i % kQuad] = static_cast<std::int8_t>(code);
       sum += code;
     }
