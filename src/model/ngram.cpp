@@ -43,7 +43,13 @@ class Best {
  public:
   explicit Best(std::span<Scored> out) : out_(out) {}
 
-  float threshold() const { return size_ < out_.size() ? kNever : out_[size_ - 1].log_prob; }
+  /// What a candidate must reach; nothing reaches an empty list.
+  float threshold() const {
+    if (out_.empty()) {
+      return -kNever;
+    }
+    return size_ < out_.size() ? kNever : out_[size_ - 1].log_prob;
+  }
   std::size_t size() const { return size_; }
 
   void insert(const Scored& candidate) {
@@ -259,7 +265,10 @@ void NgramModel::Table::top_children(const NgramContext& context, std::uint32_t 
       continue;
     }
     const Scored candidate{level.words[place], weight + table[code]};
-    if (candidate.log_prob >= best->threshold() && !seen_deeper(context, k, candidate.word)) {
+    // In a hostile table a list may not be sorted, so that its range holds any id (fuzz_ngram found it).
+    const bool wanted = candidate.word >= range.begin && candidate.word < range.end;
+    if (wanted && candidate.log_prob >= best->threshold() &&
+        !seen_deeper(context, k, candidate.word)) {
       best->insert(candidate);
       least = least_code();
     }
@@ -301,73 +310,114 @@ void NgramModel::Table::top(const NgramContext& context, Range range, Range rare
 
 namespace {
 
-/// What RecentWords says, relative to one position.
-struct RecentShares {
-  float total = 0.0f;       ///< sum of decayed shares
-  float pair_total = 0.0f;  ///< of those after the same unit
+/// The session's recent units, relative to one position: each unit's decayed shares, and their sums.
+struct RecentPart {
+  float own = 0.0f;
+  float pair = 0.0f;  ///< of those after the same unit as here
 };
 
-RecentShares recent_shares(const RecentWords& recent, const RecentMix& mix, WordId last) {
-  RecentShares shares;
-  float share = 1.0f;
-  for (std::size_t age = 0; age < recent.size(); ++age, share *= mix.decay) {
-    shares.total += share;
-    if (recent.at(age).previous == last) {
-      shares.pair_total += share;
-    }
-  }
-  return shares;
-}
-
-float mixed(float table_log_prob, WordId word, WordId last, const RecentWords& recent,
-            const RecentMix& mix, const RecentShares& shares) {
-  const float weight = shares.total > 0.0f ? mix.weight : 0.0f;
-  const float pair_weight = shares.pair_total > 0.0f ? mix.pair_weight : 0.0f;
+struct RecentTotals {
   float own = 0.0f;
   float pair = 0.0f;
+};
+
+/// p = (1 - weight - pair_weight) p_table + …; a component without entries leaves its share to the table.
+class Mixer {
+ public:
+  Mixer(const RecentMix& mix, const RecentTotals& totals)
+      : own_(totals.own > 0.0f ? mix.weight / totals.own : 0.0f),
+        pair_(totals.pair > 0.0f ? mix.pair_weight / totals.pair : 0.0f),
+        table_(1.0f - (totals.own > 0.0f ? mix.weight : 0.0f) -
+               (totals.pair > 0.0f ? mix.pair_weight : 0.0f)) {}
+
+  float probability(float table_probability, const RecentPart& part) const {
+    return table_ * table_probability + own_ * part.own + pair_ * part.pair;
+  }
+
+ private:
+  float own_;
+  float pair_;
+  float table_;
+};
+
+/// Calls each(entry, share, is after `last`) from the latest on, and returns the sums.
+template <typename F>
+RecentTotals for_each_recent(const RecentWords& recent, const RecentMix& mix, WordId last, F each) {
+  RecentTotals totals;
   float share = 1.0f;
   for (std::size_t age = 0; age < recent.size(); ++age, share *= mix.decay) {
-    if (recent.at(age).word == word) {
-      own += share;
-      pair += recent.at(age).previous == last ? share : 0.0f;
-    }
+    const RecentWords::Entry& entry = recent.at(age);
+    totals.own += share;
+    totals.pair += entry.previous == last ? share : 0.0f;
+    each(entry.word, share, entry.previous == last);
   }
-  float p = (1.0f - weight - pair_weight) * std::exp(table_log_prob);
-  p += weight > 0.0f ? weight * own / shares.total : 0.0f;
-  p += pair_weight > 0.0f ? pair_weight * pair / shares.pair_total : 0.0f;
-  return std::log(p);
+  return totals;
 }
+
+/// Word ▶ RecentPart without allocation: open addressing at most half full.
+class RecentTally {
+ public:
+  struct Slot {
+    WordId word = kUnknownWord;  // never pushed: marks a free slot
+    bool done = false;
+    RecentPart part;
+  };
+
+  Slot& slot_of(WordId word) {
+    std::size_t at = word * 2654435761u >> 7 & (slots_.size() - 1);
+    while (slots_[at].word != kUnknownWord && slots_[at].word != word) {
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    return slots_[at];
+  }
+  void add(WordId word, float share, bool pair) {
+    Slot& slot = slot_of(word);
+    slot.word = word;
+    slot.part.own += share;
+    slot.part.pair += pair ? share : 0.0f;
+  }
+  std::span<Slot> slots() { return slots_; }
+
+ private:
+  std::array<Slot, 2 * RecentWords::kCapacity> slots_;
+  static_assert(std::has_single_bit(RecentWords::kCapacity));
+};
 
 }  // namespace
 
 std::size_t NgramModel::Table::top_recent(const NgramContext& context, Range range, Range rare,
                                           const RecentWords& recent, const RecentMix& mix,
                                           std::span<Scored> out) const {
-  const RecentShares shares = recent_shares(recent, mix, context.last);
+  RecentTally tally;
+  const RecentTotals totals = for_each_recent(
+      recent, mix, context.last, [&](WordId word, float share, bool pair) {
+        if ((word >= range.begin && word < range.end) || (word >= rare.begin && word < rare.end)) {
+          tally.add(word, share, pair);
+        }
+      });
+  const Mixer mixer(mix, totals);
   std::array<Scored, kMaxTop> buffer;
   Best table_best(std::span<Scored>(buffer).first(out.size()));
   top(context, range, rare, &table_best);
   Best best(out);
-  // Every recent unit is scored; of the others, which all lose the same share, the table's best are enough.
-  std::array<WordId, RecentWords::kCapacity> done;
-  std::size_t done_count = 0;
-  const auto is_done = [&](WordId word) {
-    return std::find(done.begin(), done.begin() + done_count, word) != done.begin() + done_count;
-  };
-  for (std::size_t age = 0; age < recent.size(); ++age) {
-    const WordId word = recent.at(age).word;
-    const bool wanted = (word >= range.begin && word < range.end) ||
-                        (word >= rare.begin && word < rare.end);
-    if (wanted && !is_done(word)) {
-      done[done_count++] = word;
-      best.insert({word, mixed(log_prob(context, word), word, context.last, recent, mix, shares)});
-    }
-  }
   for (std::size_t i = 0; i < table_best.size(); ++i) {
-    if (!is_done(buffer[i].word)) {
-      best.insert({buffer[i].word, mixed(buffer[i].log_prob, kUnknownWord, context.last, recent,
-                                         mix, shares)});
+    RecentTally::Slot& slot = tally.slot_of(buffer[i].word);
+    slot.done = true;
+    const float p = mixer.probability(std::exp(buffer[i].log_prob), slot.part);
+    best.insert({buffer[i].word, std::log(p)});
+  }
+  if (out.empty() || table_best.size() < out.size()) {
+    return best.size();  // the table's list holds every unit there is
+  }
+  // A recent unit that is not in the table's list has at most the probability of its last: most need not be looked up.
+  const float most = std::exp(buffer[out.size() - 1].log_prob);
+  for (const RecentTally::Slot& slot : tally.slots()) {
+    if (slot.word == kUnknownWord || slot.done ||
+        std::log(mixer.probability(most, slot.part)) + 1e-4f < best.threshold()) {
+      continue;
     }
+    const float p = mixer.probability(std::exp(log_prob(context, slot.word)), slot.part);
+    best.insert({slot.word, std::log(p)});
   }
   return best.size();
 }
@@ -622,8 +672,14 @@ std::size_t NgramModel::top_any(const NgramContext& context, std::span<Scored> o
 
 float NgramModel::log_prob(const NgramContext& context, WordId word, const RecentWords& recent,
                            const RecentMix& mix) const {
-  return mixed(table_->log_prob(context, word), word, context.last, recent, mix,
-               recent_shares(recent, mix, context.last));
+  RecentPart part;
+  const RecentTotals totals = for_each_recent(
+      recent, mix, context.last, [&](WordId entry, float share, bool pair) {
+        part.own += entry == word ? share : 0.0f;
+        part.pair += entry == word && pair ? share : 0.0f;
+      });
+  const float p = std::exp(table_->log_prob(context, word));
+  return std::log(Mixer(mix, totals).probability(p, part));
 }
 
 std::size_t NgramModel::top_words(const NgramContext& context, std::string_view prefix,

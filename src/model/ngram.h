@@ -62,7 +62,7 @@ struct NgramContext {
 /// no allocation; one per session, not shared by threads. Forgetting is `clear()`.
 class RecentWords {
  public:
-  static constexpr std::size_t kCapacity = 256;
+  static constexpr std::size_t kCapacity = 512;
 
   /// Records `word`, said after `previous`. Ids below kFirstLexiconWord are ignored.
   void push(WordId previous, WordId word);
@@ -85,11 +85,11 @@ class RecentWords {
 };
 
 /// How RecentWords is mixed in: p = (1 - weight - pair_weight) p_table + weight p_recent + pair_weight p_recent_after_last.
-/// Defaults chosen on dev (models/instant/ngram.md). A component that has nothing to say gives its share back to the table.
+/// Defaults chosen on dev (models/instant/ngram.toml). A component that has nothing to say gives its share back to the table.
 struct RecentMix {
-  float weight = 0.06f;
-  float pair_weight = 0.06f;
-  float decay = 0.99f;  ///< of a unit's share per unit pushed since
+  float weight = 0.1f;
+  float pair_weight = 0.1f;
+  float decay = 0.995f;  ///< of a unit's share per unit pushed since
 };
 
 class NgramModel {
