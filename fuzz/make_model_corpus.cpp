@@ -1,0 +1,68 @@
+// Writes small valid files for fuzz_network and fuzz_ngram: `make_model_corpus CORPUS_FOLDER`. The
+// mutators do the damage.
+#include <cstdio>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "format/model_writer.h"
+#include "model/ngram_test_table.h"
+#include "model/quantize.h"
+#include "model/random_model.h"
+
+using laya::Status;
+
+namespace {
+
+Status write_networks(const std::string& folder) {
+  laya::model::GruConfig config;
+  config.vocabulary_size = 9;
+  config.embedding_dim = 5;
+  config.hidden_dim = 6;
+  config.layers = 1;
+  config.heads = 2;
+  config.head_dim = 3;
+  config.window = 2;
+  const auto weights = laya::model::random_weights(config, 1);
+  const std::string plain = folder + "/f32";
+  if (Status done = laya::model::write_model(plain, config, weights.weights, "fuzz"); !done)
+    return done;
+  const auto file = laya::format::ModelFile::open(plain);
+  if (!file) return file.error();
+  for (const char* precision : {"int8/32", "int4/32m", "fp16"}) {
+    laya::model::QuantizeRecipe recipe;
+    const auto parsed = laya::model::parse_precision(precision);
+    if (!parsed) return parsed.error();
+    recipe.standard = *parsed;
+    const std::string name = folder + "/" + std::string(precision).substr(0, 4);
+    if (Status done = laya::model::quantize_file(*file, name, recipe); !done) return done;
+  }
+  return {};
+}
+
+Status write_ngrams(const std::string& path) {
+  const laya::model::NgramTestTable table;
+  auto writer = laya::format::ModelWriter::create(path);
+  if (!writer) return writer.error();
+  for (const auto& [name, bytes] : table.blobs) {
+    if (Status done = writer->add_blob(name, bytes); !done) return done;
+  }
+  return writer->finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: make_model_corpus CORPUS_FOLDER\n", stderr);
+    return 2;
+  }
+  const std::string folder = argv[1];
+  for (const Status& done :
+       {write_networks(folder + "/network"), write_ngrams(folder + "/ngram/table")}) {
+    if (!done) {
+      std::fprintf(stderr, "%s\n", done.error().message.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}
