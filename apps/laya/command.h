@@ -1,8 +1,8 @@
 // What every command of `laya` shares: exit codes, one-line errors, files and JSON.
 //
-// A command lives in <name>_command.{h,cpp} and offers one function, add_<name>_command(app, outcome): it adds its CLI11
-// subcommand, whose callback does the work and sets outcome.exit_code. main.cpp lists them. No command prints typed text except
-// as its result.
+// A command lives in <name>_command.{h,cpp} and offers one function, add_<name>_command(app,
+// outcome): it adds its CLI11 subcommand, whose callback does the work and sets outcome.exit_code.
+// main.cpp lists them. No command prints typed text except as its result.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,13 +11,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "printable.h"
 
 namespace laya::apps {
 
 enum ExitCode : int {
   kOk = 0,
   kFailed = 1,  ///< the work could not be done: one line on standard error says why and what to do
-  kUsage = 2,   ///< the command line asks for something that does not exist, or cannot be done from here
+  kUsage =
+      2,  ///< the command line asks for something that does not exist, or cannot be done from here
 };
 
 /// What the chosen command leaves behind. One, in main; commands keep a reference.
@@ -25,7 +27,8 @@ struct Outcome {
   int exit_code = kOk;
 };
 
-/// Writes "laya: <message>" to standard error, in one line, and sets the exit code: Usage for BadArgument, else Failed.
+/// Writes "laya: <message>" to standard error, in one line, and sets the exit code: Usage for
+/// BadArgument, else Failed.
 void fail(Outcome& outcome, const Error& error);
 void fail_usage(Outcome& outcome, std::string_view message);
 
@@ -34,9 +37,5 @@ std::string to_line(const nlohmann::ordered_json& json);
 
 /// All of `path`; "-" is standard input. Io names path and reason; TooLarge beyond `limit_bytes`.
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes = 1u << 30);
-
-/// Text made safe for a terminal: ill-formed bytes and control characters (newline included) are replaced, so that nothing
-/// in a text can move the cursor or change colours.
-std::string printable(std::string_view text);
 
 }  // namespace laya::apps

@@ -10,8 +10,8 @@
 
 namespace laya::apps {
 
-/// Folders to look in, in order: the binary's own folder and those above it (build/release/bin is three below the source tree),
-/// the source tree it was built from, /usr/share/laya.
+/// Folders to look in, in order: the binary's own folder and those above it (build/release/bin is
+/// three below the source tree), the source tree it was built from, /usr/share/laya.
 std::vector<std::filesystem::path> data_roots();
 
 /// The first `relative` ("testdata/demo.txt") under those; BadArgument when nowhere.

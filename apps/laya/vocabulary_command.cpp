@@ -83,13 +83,15 @@ void add_vocabulary_command(CLI::App& app, Outcome& outcome) {
       command->add_subcommand("import", "vocabulary.bin from a sentencepiece .model file");
   importing->add_option("model", import_options->model, "the .model file")->required();
   importing->add_option("-o,--out", import_options->out, "file to write")->required();
-  importing->footer("example: laya vocabulary import zhen16k.model -o models/instant/vocabulary.bin");
+  importing->footer(
+      "example: laya vocabulary import zhen16k.model -o models/instant/vocabulary.bin");
   importing->callback([import_options, &outcome] { import(*import_options, outcome); });
 
   auto cut_options = std::make_shared<CutOptions>();
   CLI::App* cutting = command->add_subcommand("cut", "the pieces of a text, one a line");
   cutting->add_option("text", cut_options->text, "the text")->required();
-  cutting->add_option("--vocabulary", cut_options->vocabulary, "vocabulary.bin (default: the shipped one)");
+  cutting->add_option("--vocabulary", cut_options->vocabulary,
+                      "vocabulary.bin (default: the shipped one)");
   cutting->add_flag("--json", cut_options->json, "one JSON array with ids and byte offsets");
   cutting->footer("example: laya vocabulary cut 'I am here' --json");
   cutting->callback([cut_options, &outcome] { cut(*cut_options, outcome); });

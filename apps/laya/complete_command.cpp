@@ -1,0 +1,115 @@
+#include "complete_command.h"
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "model_lookup.h"
+#include "predict/session.h"
+
+namespace laya::apps {
+namespace {
+
+struct CompleteOptions {
+  ModelOptions model;
+  std::string context;
+  std::string context_file;
+  std::string after;
+  std::size_t count = 5;
+  bool no_warm_up = false;
+  bool json = false;
+};
+
+nlohmann::ordered_json to_json(const predict::Reply& reply) {
+  nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
+  for (const predict::Candidate& candidate : reply.candidates) {
+    candidates.push_back({{"text", candidate.text},
+                          {"insert", candidate.insert},
+                          {"logprob", candidate.log_prob},
+                          {"source", predict::origin_name(candidate.origin)}});
+  }
+  nlohmann::ordered_json ghost = nullptr;
+  if (reply.has_ghost) {
+    ghost = {{"text", reply.ghost.text}, {"logprob", reply.ghost.log_prob}};
+  }
+  return {{"candidates", candidates}, {"ghost", ghost}, {"latency_us", reply.latency.total_us}};
+}
+
+void print(const predict::Reply& reply) {
+  std::size_t number = 0;
+  for (const predict::Candidate& candidate : reply.candidates) {
+    std::printf("%zu  %s  (%.2f, %s)\n", ++number, printable(candidate.text).c_str(),
+                candidate.log_prob, predict::origin_name(candidate.origin));
+  }
+  if (reply.has_ghost) {
+    std::printf("ghost: \"%s\"  (%.2f)\n", printable(reply.ghost.text).c_str(),
+                reply.ghost.log_prob);
+  }
+  if (number == 0 && !reply.has_ghost) {
+    std::printf("nothing to offer here (%s)\n", predict::silence_name(reply.silence));
+  }
+  std::printf("%.2f ms\n", reply.latency.total_us / 1000);
+}
+
+void complete(const CompleteOptions& options, Outcome& outcome) {
+  std::string context = options.context;
+  if (!options.context_file.empty()) {
+    Result<std::string> text = read_text(options.context_file);
+    if (!text) return fail(outcome, text.error());
+    context = std::move(text).value();
+  }
+  Result<predict::Engine> engine = open_engine(options.model);
+  if (!engine) return fail(outcome, engine.error());
+
+  predict::Session session(*engine);
+  if (!options.no_warm_up) {
+    session.warm_up();  // so that latency_us tells what a key costs, not what a cold start costs
+  }
+  predict::FieldText field;
+  field.before = context;
+  field.after = options.after;
+  session.set_text(field);
+  predict::DecideOptions wanted;
+  wanted.candidates = options.count;
+  const predict::Reply& reply = session.decide(wanted);
+  if (options.json) {
+    std::cout << to_line(to_json(reply)) << std::endl;
+  } else {
+    print(reply);
+  }
+}
+
+}  // namespace
+
+void add_complete_command(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<CompleteOptions>();  // shared: CLI11 copies the callback
+  CLI::App* command =
+      app.add_subcommand("complete", "candidates and ghost for one place in a text");
+  CLI::Option* context = command->add_option("-c,--context", options->context,
+                                             "the text left of the caret; may be empty");
+  command
+      ->add_option("--context-file", options->context_file,
+                   "the same from a file; - is standard input (for long texts)")
+      ->excludes(context);
+  command->add_option("--after", options->after, "the text right of the caret");
+  command->add_option("-n,--count", options->count, "how many candidates")
+      ->check(CLI::Range(std::size_t{0}, predict::Reply::kMaxCandidates))
+      ->capture_default_str();
+  command->add_flag("--no-warm-up", options->no_warm_up, "answer from a cold start");
+  command->add_flag("--json", options->json, "one JSON object on one line");
+  add_model_options(*command, options->model);
+  command->footer(
+      "example: laya complete --context 'see you tom' -n 3\n"
+      "         laya complete --context '我们明天' --json | jq -r '.candidates[].text'\n"
+      "         laya complete --context-file draft.txt --after ' and so on'");
+  command->callback([options, context, command, &outcome] {
+    if (context->count() == 0 && command->get_option("--context-file")->count() == 0) {
+      return fail_usage(outcome,
+                        "complete needs --context TEXT or --context-file FILE; --context '' asks "
+                        "at an empty field");
+    }
+    complete(*options, outcome);
+  });
+}
+
+}  // namespace laya::apps

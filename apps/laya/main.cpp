@@ -1,0 +1,94 @@
+// `laya`: the command line. Parses, hands over to one command, turns its outcome into an exit code.
+// Exceptions stop here.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench_command.h"
+#include "command.h"
+#include "complete_command.h"
+#include "doctor_command.h"
+#include "eval_command.h"
+#include "inspect_command.h"
+#include "quantize_command.h"
+#include "replay_command.h"
+#include "train_command.h"
+#include "type_command.h"
+#include "vocabulary_command.h"
+
+namespace {
+
+constexpr const char* kExamples =
+    "Start here:\n"
+    "  laya type                               type, with a ghost in grey and a list to pick from\n"
+    "  laya complete --context 'see you tom'   what would be offered here\n"
+    "  laya replay                             watch a short text being typed\n"
+    "  laya doctor                             what this machine has, and what to do about it\n"
+    "Every command explains itself: laya COMMAND --help. Exit codes: 0 ok, 1 failed, 2 usage.";
+
+/// One line that names the command whose help answers. Arguments that may be somebody's text are
+/// not repeated.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  std::string what = error.what();
+  if (chosen.empty() && !first.starts_with("-")) {
+    what = "there is no command of that name";
+  } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extra = app.remaining(true);
+    what = !extra.empty() && extra.front().starts_with("-")
+               ? "there is no option " + extra.front()
+               : "there is an argument too many; a text with spaces needs quotes";
+  }
+  std::replace(what.begin(), what.end(), '\n', ' ');
+  return "laya: " + what + "; see: laya " + command + "--help";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace laya::apps;
+  try {
+    CLI::App app{
+        "Laya decides, on this machine, what you are about to type. Nothing typed leaves it."};
+    app.name("laya");
+    app.footer(kExamples);
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "help of every command");
+    app.failure_message(CLI::FailureMessage::simple);
+
+    Outcome outcome;
+    add_type_command(app, outcome);
+    add_complete_command(app, outcome);
+    add_replay_command(app, outcome);
+    add_bench_command(app, outcome);
+    add_eval_command(app, outcome);
+    add_inspect_command(app, outcome);
+    add_doctor_command(app, outcome);
+    add_train_command(app, outcome);
+    add_quantize_command(app, outcome);
+    add_vocabulary_command(app, outcome);
+
+    if (argc < 2) {
+      std::cout << app.help();
+      return kUsage;
+    }
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      return app.exit(CLI::CallForHelp());
+    } catch (const CLI::CallForAllHelp&) {
+      return app.exit(CLI::CallForAllHelp());
+    } catch (const CLI::ParseError& error) {
+      std::cerr << usage_error(app, error, argv[1]) << std::endl;
+      return kUsage;
+    }
+    return outcome.exit_code;
+  } catch (const std::exception& error) {
+    std::cerr << "laya: internal error, please report: " << error.what() << std::endl;
+    return kFailed;
+  }
+}

@@ -1,0 +1,118 @@
+#include "model_lookup.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "data_files.h"
+#include "format/model_file.h"
+
+namespace laya::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNetworkFile = "gru.laya";
+constexpr const char* kNgramFile = "ngram.laya";
+constexpr std::string_view kNgramBlobs = "ngram.";
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+Result<predict::EnginePaths> from_folder(const fs::path& folder) {
+  predict::EnginePaths paths;
+  if (is_there(folder / kNetworkFile)) paths.network_path = folder / kNetworkFile;
+  if (is_there(folder / kNgramFile)) paths.ngram_path = folder / kNgramFile;
+  if (paths.network_path.empty() && paths.ngram_path.empty()) {
+    return Error{ErrorCode::BadArgument, folder.string() + ": has neither " + kNetworkFile +
+                                             " nor " + kNgramFile +
+                                             "; give --model a folder that has one"};
+  }
+  return paths;
+}
+
+/// A file says by its contents which source it is; it may be both.
+Status add_file(const std::string& path, predict::EnginePaths& paths) {
+  Result<format::ModelFile> file = format::ModelFile::open(path);
+  if (!file) {
+    return std::move(file).error();
+  }
+  bool has_ngrams = false;
+  bool has_tensors = false;
+  for (const format::Entry& entry : file->entries()) {
+    has_ngrams = has_ngrams || entry.name.starts_with(kNgramBlobs);
+    has_tensors = has_tensors || entry.kind == format::EntryKind::Tensor;
+  }
+  if (!has_ngrams && !has_tensors) {
+    return Error{ErrorCode::Unsupported, path + ": holds neither a network nor an n-gram table"};
+  }
+  if (has_ngrams) paths.ngram_path = path;
+  if (has_tensors) paths.network_path = path;
+  return {};
+}
+
+Result<predict::EnginePaths> from_paths(const std::vector<std::string>& given) {
+  predict::EnginePaths paths;
+  for (const std::string& path : given) {
+    std::error_code ignored;
+    if (!is_there(path)) {
+      return Error{ErrorCode::BadArgument, path + ": no such model file or folder"};
+    }
+    if (fs::is_directory(path, ignored)) {
+      Result<predict::EnginePaths> folder = from_folder(path);
+      if (!folder) return folder;
+      if (!folder->network_path.empty()) paths.network_path = folder->network_path;
+      if (!folder->ngram_path.empty()) paths.ngram_path = folder->ngram_path;
+    } else if (Status status = add_file(path, paths); !status) {
+      return std::move(status).error();
+    }
+  }
+  return paths;
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option(
+      "-m,--model", options.paths,
+      "model folder, or its files one by one (default: $LAYA_MODEL, then the shipped one)");
+  command.add_option("--threads", options.threads, "threads for one model pass")
+      ->check(CLI::Range(1, 2))
+      ->capture_default_str();
+}
+
+Result<predict::EnginePaths> find_model(const ModelOptions& options) {
+  if (!options.paths.empty()) {
+    return from_paths(options.paths);
+  }
+  if (const char* set = std::getenv("LAYA_MODEL"); set != nullptr && *set != '\0') {
+    Result<predict::EnginePaths> paths = from_paths({set});
+    if (!paths) {
+      return Error{paths.error().code, paths.error().message + " (from $LAYA_MODEL)"};
+    }
+    return paths;
+  }
+  for (const fs::path& root : data_roots()) {
+    const fs::path folder = root / "models" / "instant";
+    if (is_there(folder / kNetworkFile) || is_there(folder / kNgramFile)) {
+      return from_folder(folder);
+    }
+  }
+  return Error{ErrorCode::BadArgument,
+               "no model found: neither models/instant beside the program nor in /usr/share/laya; "
+               "give --model FOLDER or set $LAYA_MODEL"};
+}
+
+Result<predict::Engine> open_engine(const ModelOptions& options) {
+  Result<predict::EnginePaths> paths = find_model(options);
+  if (!paths) {
+    return std::move(paths).error();
+  }
+  predict::EngineOptions engine_options;
+  engine_options.threads = options.threads;
+  return predict::Engine::open(*paths, engine_options);
+}
+
+}  // namespace laya::apps

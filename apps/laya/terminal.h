@@ -1,0 +1,65 @@
+// The terminal in raw mode, for as long as this object lives: alternate screen, bracketed paste, no
+// echo. It is put back as it was on destruction, on SIGTERM, SIGHUP, SIGINT and SIGQUIT (reported
+// by wait()), and on a crash.
+#pragma once
+
+#include <termios.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace laya::apps {
+
+struct TerminalSize {
+  std::size_t rows;
+  std::size_t columns;
+
+  bool operator==(const TerminalSize&) const = default;
+};
+
+class Terminal {
+ public:
+  /// Takes over standard input and output. Unsupported, with the remedy, unless both are a terminal
+  /// that can move its cursor.
+  static Result<Terminal> open();
+
+  Terminal(Terminal&& other) noexcept;
+  Terminal& operator=(Terminal&&) = delete;
+  ~Terminal();
+
+  enum class Event {
+    Bytes,    ///< something was typed: read()
+    Timeout,  ///< nothing happened
+    Resized,  ///< size() has changed
+    Stop,     ///< a signal asks to end, or the terminal is gone
+  };
+  /// Waits at most `timeout_ms`; for ever if negative. Sleeps meanwhile: no timer runs.
+  Event wait(int timeout_ms);
+
+  /// Appends what can be read without waiting. False when the terminal is gone.
+  bool read(std::string& bytes);
+  void write(std::string_view bytes);
+
+  /// At least 1 × 1; 24 × 80 where the terminal does not say.
+  TerminalSize size() const;
+
+  /// The signal that made wait() say Stop; 0 if none.
+  int stop_signal() const { return stop_signal_; }
+
+  /// Puts the terminal back now.
+  void restore();
+
+ private:
+  Terminal(base::UniqueFd signals, const termios& saved);
+
+  base::UniqueFd signals_;  // signalfd: signals arrive as events, in order with the keys
+  termios saved_;
+  bool active_ = true;
+  int stop_signal_ = 0;
+};
+
+}  // namespace laya::apps

@@ -1,0 +1,75 @@
+// What `laya type` shows and does, without a terminal: keys in, text and a screen out. `laya
+// replay` drives the same object, so what the demo counts is what a user would get.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "key_reader.h"
+#include "observe/latency_histogram.h"
+#include "predict/engine.h"
+#include "predict/ghost_state.h"
+#include "predict/session.h"
+
+namespace laya::apps {
+
+class TypeEditor {
+ public:
+  static constexpr std::size_t kCandidates = 5;
+
+  /// `engine` must outlive it. Warms up, so that the first key is as fast as the others.
+  explicit TypeEditor(const predict::Engine& engine);
+
+  enum class Outcome : std::uint8_t { Continue, Quit };
+  /// Applies one key. The list and the ghost are of the text before until decide() is called;
+  /// several keys that came at once need one decide().
+  Outcome handle(const Key& key);
+  /// Asks the session what to offer now.
+  void decide();
+
+  std::string_view before() const { return before_; }  ///< left of the caret
+  std::string_view after() const { return after_; }    ///< right of it
+  std::string_view ghost() const { return ghost_.ghost(); }
+  /// A space is owed behind the word just accepted: shown, not yet in the text.
+  bool owes_space() const { return ghost_.pending_space() == predict::PendingSpace::Owed; }
+
+  struct Offer {
+    std::string text;    ///< as listed
+    std::string insert;  ///< what picking it adds at the caret, an owed space not included
+  };
+  const std::vector<Offer>& offers() const { return offers_; }
+
+  /// Since the start. Characters are grapheme clusters that stand in the text because of a key that
+  /// typed or accepted them.
+  std::uint64_t keys() const { return keys_; }
+  std::uint64_t characters() const { return characters_; }
+  /// 1 - keys / characters, in percent; 0 before anything was typed, and never negative.
+  double saved_percent() const;
+  const observe::LatencyHistogram& latency() const { return latency_; }
+  double last_us() const { return last_us_; }
+
+ private:
+  void insert(const predict::Change& change);
+  void type(std::string_view text);
+  void pick(std::size_t number);
+  void erase(std::size_t before_bytes, std::size_t after_bytes);
+  void move_caret(std::size_t offset);
+  std::size_t line_above() const;
+  std::size_t line_below() const;
+  void tell_whole_text();
+
+  predict::Session session_;
+  predict::GhostState ghost_;
+  std::string before_;
+  std::string after_;
+  std::vector<Offer> offers_;
+  std::uint64_t keys_ = 0;
+  std::uint64_t characters_ = 0;
+  observe::LatencyHistogram latency_;
+  double last_us_ = 0;
+};
+
+}  // namespace laya::apps

@@ -1,0 +1,162 @@
+#include "type_editor.h"
+
+#include <gtest/gtest.h>
+
+#include "simulated_user.h"
+#include "text/grapheme.h"
+#include "type_view.h"
+
+namespace laya::apps {
+namespace {
+
+const predict::Engine& engine() {
+  static const predict::Engine kEngine = [] {
+    predict::EnginePaths paths;
+    paths.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya";
+    return predict::Engine::open(paths, {}).value();
+  }();
+  return kEngine;
+}
+
+/// Presses one key after another, deciding after each.
+void press(TypeEditor& editor, std::string_view bytes) {
+  KeyReader reader;
+  std::vector<Key> keys;
+  reader.feed(bytes, keys);
+  reader.flush(keys);
+  for (const Key& key : keys) {
+    editor.handle(key);
+    if (key.kind != KeyKind::Escape) editor.decide();
+  }
+}
+
+TEST(TypeEditor, OffersAGhostAndAcceptsItByWordOrWhole) {
+  TypeEditor editor(engine());
+  press(editor, "see you tom");
+  ASSERT_TRUE(std::string_view("orrow morning").starts_with(editor.ghost().substr(0, 5)));
+  ASSERT_FALSE(editor.offers().empty());
+  EXPECT_EQ(editor.offers()[0].text, "tomorrow");
+  press(editor, "\t");
+  EXPECT_EQ(editor.before(), "see you tomorrow");
+  EXPECT_EQ(editor.keys(), 12u);
+  EXPECT_EQ(editor.characters(), 16u);
+  EXPECT_NEAR(editor.saved_percent(), 25, 1e-9);
+}
+
+TEST(TypeEditor, TypedThroughGhostGetsShorterAndAnotherLetterClearsIt) {
+  TypeEditor editor(engine());
+  press(editor, "see you tom");
+  ASSERT_FALSE(editor.ghost().empty());
+  const std::string ghost(editor.ghost());
+  editor.handle({KeyKind::Text, "o"});
+  EXPECT_EQ(editor.ghost(), ghost.substr(1));
+  editor.handle({KeyKind::Text, "q"});
+  EXPECT_EQ(editor.ghost(), "");
+}
+
+TEST(TypeEditor, EscapeHidesUntilTheNextKey) {
+  TypeEditor editor(engine());
+  press(editor, "see you tom\x1b");
+  EXPECT_EQ(editor.ghost(), "");
+  EXPECT_TRUE(editor.offers().empty());
+  press(editor, "o");
+  EXPECT_FALSE(editor.offers().empty());
+}
+
+TEST(TypeEditor, PickedWordOwesASpaceThatIsNotDoubled) {
+  TypeEditor editor(engine());
+  press(editor,
+        "see you tom\x1b"
+        "1");
+  EXPECT_EQ(editor.before(), "see you tomorrow");
+  EXPECT_TRUE(editor.owes_space());
+  press(editor, " ");
+  EXPECT_EQ(editor.before(), "see you tomorrow ");
+  EXPECT_FALSE(editor.owes_space());
+  press(editor, "\x7f");
+  EXPECT_EQ(editor.before(), "see you tomorrow");
+}
+
+TEST(TypeEditor, ErasesAndMovesByWholeClusters) {
+  TypeEditor editor(engine());
+  press(editor, "a👨‍👩‍👧é");
+  press(editor, "\x1b[D\x1b[D");
+  EXPECT_EQ(editor.before(), "a");
+  EXPECT_EQ(editor.after(), "👨‍👩‍👧é");
+  press(editor, "\x1b[3~");
+  EXPECT_EQ(editor.after(), "é");
+  press(editor, "\x1b[C\x7f\x7f\x7f\x7f");
+  EXPECT_EQ(editor.before(), "");
+}
+
+TEST(TypeEditor, ErasesALineAndAWord) {
+  TypeEditor editor(engine());
+  press(editor, "one two\rthree four\x17");
+  EXPECT_EQ(editor.before(), "one two\nthree ");
+  press(editor, "\x15");
+  EXPECT_EQ(editor.before(), "one two\n");
+  press(editor, "\x1b[A\x1b[C\x1b[C");
+  EXPECT_EQ(editor.before().substr(0, 2), "on");
+}
+
+TEST(TypeEditor, TakesAMegabyteOfPasteAndGoesOn) {
+  TypeEditor editor(engine());
+  std::string big;
+  while (big.size() < (1u << 20)) big += "some 文字 \xFF and 👍 ";
+  press(editor, "\x1b[200~" + big + "\x1b[201~see you tom");
+  EXPECT_EQ(editor.before().size(), big.size() + 11);
+  EXPECT_EQ(editor.keys(), 11u);
+  ASSERT_FALSE(editor.offers().empty());
+  EXPECT_EQ(editor.offers()[0].text, "tomorrow");
+  const Screen screen = draw(editor, 24, 80, "");
+  bool seen = false;
+  for (std::size_t row = 0; row < 24; ++row) {
+    seen = seen || screen.row_text(row).find("tom") != std::string::npos;
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(TypeView, FitsEverySizeWithTheCaretInside) {
+  TypeEditor editor(engine());
+  press(editor, "我们 see you tom");
+  for (std::size_t rows = 1; rows < 12; ++rows) {
+    for (std::size_t columns = 1; columns < 30; ++columns) {
+      const Screen screen = draw(editor, rows, columns, "model");
+      ASSERT_EQ(screen.rows(), rows);
+      ASSERT_LT(screen.caret_row(), rows);
+      ASSERT_LT(screen.caret_column(), columns);
+      for (std::size_t row = 0; row < rows; ++row) {
+        ASSERT_LE(text::display_width(screen.row_text(row)), columns);
+      }
+    }
+  }
+}
+
+TEST(TypeView, ShowsTextGhostListAndFigures) {
+  TypeEditor editor(engine());
+  press(editor, "我们 see you tom");
+  const Screen screen = draw(editor, 10, 60, "model");
+  EXPECT_TRUE(screen.row_text(1).starts_with("我们 see you tomorrow")) << screen.row_text(1);
+  EXPECT_EQ(screen.caret_row(), 1u);
+  EXPECT_EQ(screen.caret_column(), 16u);
+  EXPECT_EQ(screen.at(1, 15).style, Style::Plain);
+  EXPECT_EQ(screen.at(1, 16).style, Style::Ghost);
+  EXPECT_TRUE(screen.row_text(8).starts_with(" 1 tomorrow")) << screen.row_text(8);
+  EXPECT_NE(screen.row_text(9).find("p50"), std::string::npos);
+}
+
+TEST(SimulatedUser, TypesWhatWasMeantAndSavesKeys) {
+  TypeEditor editor(engine());
+  const std::string text = "see you tomorrow morning\nthank you very much for your help\n我们去\n";
+  editor.decide();
+  while (editor.before().size() < text.size()) {
+    const Move move = best_move(editor, std::string_view(text).substr(editor.before().size()));
+    editor.handle(move.key);
+    editor.decide();
+    ASSERT_TRUE(text.starts_with(editor.before())) << editor.before();
+  }
+  EXPECT_GT(editor.saved_percent(), 30);
+}
+
+}  // namespace
+}  // namespace laya::apps
