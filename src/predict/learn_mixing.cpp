@@ -131,10 +131,11 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
           Place place{Mixing::context_bucket(session.units_in_line()) * Mixing::kPrefixBuckets +
                           Mixing::prefix_bucket(letters),
                       words.pairs.size(), 0};
-          words.pairs.push_back({target->log_p_network, target->log_p_ngram});
+          words.pairs.push_back(
+              {target->log_p_network, target->log_p_ngram + target->log_case_fit});
           for (const PoolWord& entry : pool) {
             if (&entry != &*target && entry.key != prefix) {
-              words.pairs.push_back({entry.log_p_network, entry.log_p_ngram});
+              words.pairs.push_back({entry.log_p_network, entry.log_p_ngram + entry.log_case_fit});
             }
           }
           place.end = words.pairs.size();

@@ -36,6 +36,12 @@ inline float exp_below_zero(float x) {
   return p * std::bit_cast<float>(exponent << 23);
 }
 
+// What a written form still counts once query.typed stands there: all, or little where the case
+// differs. "M" makes Monday likelier than my; but people also write london.
+float case_weight(std::string_view written, const WordQuery& query) {
+  return written.starts_with(query.typed) ? 1 : query.other_case;
+}
+
 // The mixed probability of the last of the `wanted` best words.
 float least_of_best(const WordQuery& query, const WordPool& pool) {
   std::array<float, Reply::kMaxCandidates + 1> best{};  // descending; one more than is looked at
@@ -252,10 +258,14 @@ void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordP
     return;
   }
   const auto [first, last] = index_->with_prefix(query.prefix);
-  std::array<std::uint32_t, kProposed> best;
+  std::array<std::pair<float, std::uint32_t>, kProposed> best;
   std::size_t count = 0;
-  const auto more_probable = [this](std::uint32_t a, std::uint32_t b) {
-    return group_probs_[a] != group_probs_[b] ? group_probs_[a] > group_probs_[b] : a < b;
+  const auto value = [&](std::uint32_t g) {
+    return query.typed.empty() ? group_probs_[g] : typed_group_prob(g, query);
+  };
+  using Valued = std::pair<float, std::uint32_t>;
+  const auto more_probable = [](const Valued& a, const Valued& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
   // Groups without a space piece are stems ("govern", "ing"), words only if the table knows them.
   const auto is_word = [this](std::uint32_t g) {
@@ -271,7 +281,8 @@ void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordP
     return false;
   };
   for (std::uint32_t g = first; g < last; ++g) {  // a heap with the least probable in front
-    if (count == kProposed && !more_probable(g, best.front())) {
+    const Valued candidate{value(g), g};
+    if (count == kProposed && !more_probable(candidate, best.front())) {
       continue;
     }
     if (!is_word(g)) {
@@ -281,12 +292,12 @@ void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordP
       std::pop_heap(best.begin(), best.end(), more_probable);
       --count;
     }
-    best[count++] = g;
+    best[count++] = candidate;
     std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(count), more_probable);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const WordGroup& group = index_->groups()[best[i]];
-    PoolWord* word = pool->add(index_->key(group), group.word, best[i]);
+    const WordGroup& group = index_->groups()[best[i].second];
+    PoolWord* word = pool->add(index_->key(group), group.word, best[i].second);
     if (word != nullptr) {
       word->from_network = true;
     }
@@ -375,28 +386,54 @@ NetworkSource::Missing& NetworkSource::missing_at(NodeId parent, TokenId token) 
 
 // p of a word that one piece spells. Where much of it hangs on pieces without the space, what
 // follows them is looked into: "don" is mostly the beginning of "don't".
-float NetworkSource::group_prob(const WordQuery& query, const PoolWord& word) {
-  const float guess = group_probs_[word.group];
+float NetworkSource::group_prob(const WordQuery& query, PoolWord* word) {
+  const float guess = group_probs_[word->group];
   float sum = 0;
-  for (const GroupPiece& piece : index_->pieces(index_->groups()[word.group])) {
-    const float p = token_probs_[piece.token];
-    if (piece.ends_in_space) {
-      sum += p;
-      continue;
-    }
-    float share = kEndsWithoutSpace;
-    if (p * kEndsWithoutSpace > kWorthALook * guess) {
-      const NodeId node = tree_.find(kRoot, piece.token);
-      if (node != kNoNode) {
-        const float known = tree_.sum_of(node, index_->word_enders());
-        share = known < 0 ? share : known;
-      } else {
-        missing_at(kRoot, piece.token).weight += query.network_share * p;
+  float fitting = 0;
+  for (const GroupPiece& piece : index_->pieces(index_->groups()[word->group])) {
+    float p = token_probs_[piece.token];
+    if (!piece.ends_in_space) {
+      float share = kEndsWithoutSpace;
+      if (p * kEndsWithoutSpace > kWorthALook * guess) {
+        const NodeId node = tree_.find(kRoot, piece.token);
+        if (node != kNoNode) {
+          const float known = tree_.sum_of(node, index_->word_enders());
+          share = known < 0 ? share : known;
+        } else {
+          missing_at(kRoot, piece.token).weight += query.network_share * p;
+        }
       }
+      p *= share;
     }
-    sum += share * p;
+    sum += p;
+    fitting += p * case_weight(tokenizer_->vocabulary().text(piece.token), query);
+  }
+  word->log_case_fit = sum > 0 ? std::log(fitting / sum) : 0;
+  return fitting;
+}
+
+// The same from the first guess, for choosing what to propose.
+float NetworkSource::typed_group_prob(std::uint32_t group, const WordQuery& query) const {
+  float sum = 0;
+  for (const GroupPiece& piece : index_->pieces(index_->groups()[group])) {
+    const float p = token_probs_[piece.token] * (piece.ends_in_space ? 1 : kEndsWithoutSpace);
+    sum += p * case_weight(tokenizer_->vocabulary().text(piece.token), query);
   }
   return sum;
+}
+
+// Whether the pieces' text begins with `typed`, case included.
+bool NetworkSource::begins_as(const std::array<TokenId, kMaxPieces>& pieces, std::size_t length,
+                              std::string_view typed) const {
+  for (std::size_t i = 0; i < length && !typed.empty(); ++i) {
+    const std::string_view piece = tokenizer_->vocabulary().text(pieces[i]);
+    const std::size_t common = std::min(piece.size(), typed.size());
+    if (piece.substr(0, common) != typed.substr(0, common)) {
+      return false;
+    }
+    typed.remove_prefix(common);
+  }
+  return true;
 }
 
 void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
@@ -408,7 +445,7 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
       for (PoolWord& word : pool->words()) {
         if (word.group != kNoGroup) {
           if (step == 1) {
-            word.log_p_network = std::log(std::max(group_prob(query, word), 1e-30F));
+            word.log_p_network = std::log(std::max(group_prob(query, &word), 1e-30F));
           }
           continue;
         }
@@ -418,6 +455,7 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
         const Spelling& entry = spelling(word.word, word.key);
         const float ngram = std::exp(word.log_p_ngram);
         float total = 0;
+        float fitting = 0;
         for (std::size_t v = 0; v < kVariants; ++v) {
           if (entry.lengths[v] == 0) {
             continue;
@@ -436,9 +474,13 @@ void NetworkSource::score_spelled(const WordQuery& query, WordPool* pool) {
             }
           }
           total += p;
+          fitting +=
+              p *
+              (begins_as(entry.pieces[v], entry.lengths[v], query.typed) ? 1 : query.other_case);
         }
         if (step == 1) {
-          word.log_p_network = std::log(std::max(total, 1e-30F));
+          word.log_p_network = std::log(std::max(fitting, 1e-30F));
+          word.log_case_fit = total > 0 ? std::log(fitting / total) : 0;
         }
       }
     }

@@ -72,9 +72,12 @@ class NetworkSource : public Source {
   void compute_group_probs();
   const Spelling& spelling(model::WordId word, std::string_view key);
   void spell(std::string_view written, std::size_t variant, Spelling* spelling);
+  bool begins_as(const std::array<TokenId, kMaxPieces>& pieces, std::size_t length,
+                 std::string_view typed) const;
   float walk(std::span<const TokenId> pieces, NodeId* parent, TokenId* token);
   Missing& missing_at(NodeId parent, TokenId token);
-  float group_prob(const WordQuery& query, const PoolWord& word);
+  float group_prob(const WordQuery& query, PoolWord* word);
+  float typed_group_prob(std::uint32_t group, const WordQuery& query) const;
   void score_spelled(const WordQuery& query, WordPool* pool);
 
   const model::LanguageModel* network_;

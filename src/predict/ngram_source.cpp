@@ -9,6 +9,9 @@ namespace laya::predict {
 namespace {
 
 constexpr std::size_t kProposed = 40;
+// Recent words count in full only when there are many: a line's first few say little about its
+// next.
+constexpr float kRecentHalf = 40;
 // Enough for any context: six units of 64 bytes at most, and more than enough for six Han
 // characters.
 constexpr std::size_t kContextBytes = 400;
@@ -112,6 +115,11 @@ void NgramSource::refresh(const TypedText& text) {
     offset = unit.end;
   }
   recorded_bytes_ = std::max(recorded_bytes_, closed.size());
+  const auto known = static_cast<float>(recent_.size());
+  const float trust = known / (known + kRecentHalf);
+  const model::RecentMix full;
+  recent_mix_.weight = full.weight * trust;
+  recent_mix_.pair_weight = full.pair_weight * trust;
 }
 
 const model::NgramContext& NgramSource::context(const TypedText& text) {

@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kMaxCandidateBytes = 192;
 constexpr std::size_t kMaxPrefixLetters = 32;  // longer runs of letters are no words
+constexpr float kOtherCase = 0.1F;             // see WordQuery::other_case
 constexpr std::size_t kHanShown = 8;           // characters looked into for words
 
 float microseconds(std::int64_t from, std::int64_t to) {
@@ -183,6 +184,9 @@ void Session::Impl::find_candidates(std::size_t wanted) {
 
   WordQuery query;
   query.prefix = {prefix_bytes.data(), prefix_length};
+  query.typed = typed;
+  const bool typed_capital = !typed.empty() && typed.front() >= 'A' && typed.front() <= 'Z';
+  query.other_case = text.writes_without_capitals() && !typed_capital ? 1 : kOtherCase;
   query.wanted = wanted;
   query.kind = engine->mixing().word_kind;
   query.network_share = network_share(base::count_code_points(typed));
@@ -212,8 +216,9 @@ void Session::Impl::find_candidates(std::size_t wanted) {
   const std::string_view next_key(
       next_lower.data(), text::copy_lower(next_word, next_lower.data(), next_lower.size()));
   for (PoolWord& word : pool.words()) {
-    word.score = mix(query.kind, share, word.log_p_network, word.log_p_ngram);
-    pool_mass += std::exp(mix(MixingKind::Linear, share, word.log_p_network, word.log_p_ngram));
+    const float log_p_ngram = word.log_p_ngram + word.log_case_fit;
+    word.score = mix(query.kind, share, word.log_p_network, log_p_ngram);
+    pool_mass += std::exp(mix(MixingKind::Linear, share, word.log_p_network, log_p_ngram));
     if (word.key == query.prefix || word.score == kImpossible) {
       continue;  // nothing to add
     }

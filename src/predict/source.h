@@ -28,6 +28,8 @@ struct PoolWord {
   std::uint32_t group = kNoGroup;
   float log_p_network = kImpossible;  ///< ln p(word | context), all case variants summed
   float log_p_ngram = kImpossible;
+  float log_case_fit =
+      0;  ///< ln of the share of its written forms that begin as typed ("M": my, Monday)
   float score = kImpossible;  ///< mixed
   bool from_network = false;  ///< who proposed it
   bool from_ngram = false;
@@ -52,6 +54,8 @@ class WordPool {
 
 struct WordQuery {
   std::string_view prefix;  ///< lower-case key of what is typed of the word; may be empty
+  float other_case = 0.1F;  ///< what a written form counts whose case is not the typed one
+  std::string_view typed;   ///< the same as typed, with its case
   float rival = 0;  ///< probability of the least of the list's entries that are no words (Chinese)
   std::size_t wanted = 5;  ///< list length
   MixingKind kind = MixingKind::Linear;

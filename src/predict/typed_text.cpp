@@ -272,6 +272,19 @@ bool TypedText::in_address() const {
              text::Script::Punctuation;
 }
 
+bool TypedText::writes_without_capitals() const {
+  const std::string_view text = std::string_view(before_).substr(0, open_word_begin(before_));
+  const std::size_t from = text.size() > kLookBackBytes ? text.size() - kLookBackBytes : 0;
+  bool letters = false;
+  for (const char c : text.substr(from)) {  // ASCII is enough for a habit
+    if (c >= 'A' && c <= 'Z') {
+      return false;
+    }
+    letters = letters || (c >= 'a' && c <= 'z');
+  }
+  return letters;
+}
+
 bool TypedText::needs_space() const {
   if (before_.empty()) {
     return false;

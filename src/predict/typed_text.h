@@ -59,6 +59,9 @@ class TypedText {
   /// The text ends in an ASCII punctuation mark that a space follows when people go on, or in a
   /// digit, and the space is not there yet.
   bool needs_space() const;
+  /// The text before the open word has Latin letters and no capital among them: its writer uses
+  /// none, so a small letter says nothing about the word.
+  bool writes_without_capitals() const;
   /// A new sentence begins before the open word, and the left context is known (complaint 10: not
   /// after "e.g." or "3.").
   bool at_sentence_start() const;

@@ -68,6 +68,13 @@ TEST(TypedText, StaysSilentInAddressesAndPaths) {
   }
 }
 
+TEST(TypedText, SeesWhoWritesWithoutCapitals) {
+  EXPECT_TRUE(text_of("see you on mon").writes_without_capitals());
+  EXPECT_FALSE(text_of("See you on mon").writes_without_capitals());
+  EXPECT_FALSE(text_of("mon").writes_without_capitals());  // the first word tells nothing yet
+  EXPECT_FALSE(text_of("我们 mon").writes_without_capitals());
+}
+
 TEST(TypedText, HoldsHalfCharactersBack) {
   EXPECT_TRUE(text_of("你\xE5\xA5").ends_in_half_character());
   EXPECT_TRUE(text_of("\xF0\x9F").ends_in_half_character());
