@@ -19,6 +19,7 @@ foreach(OBJECT IN LISTS OBJECTS)
   endif()
   # The only symbol with a name outside the file is the table.
   string(REGEX MATCHALL "[^\n]* [TDRB] [^\n]*" GLOBAL "${SYMBOLS}")
+  list(FILTER GLOBAL EXCLUDE REGEX "__odr_asan")  # AddressSanitizer's mark beside the table
   list(LENGTH GLOBAL COUNT)
   if(NOT COUNT EQUAL 1)
     message(FATAL_ERROR "${OBJECT} should define its table alone, and defines ${COUNT} global symbols: ${GLOBAL}")
