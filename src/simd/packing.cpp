@@ -49,6 +49,10 @@ PackedMatrix layout_of(const PackedShape& shape) {
   return m;
 }
 
+// fp16 ends at 65504; below half of it no scale and no minimum of a group can become infinite
+// (fuzz_network found 1e30).
+constexpr float kMaxPackedWeight = 32768.0f;
+
 // Scale and minimum of one group of one row, already rounded to fp16, and the codes' range.
 struct GroupCode {
   std::uint16_t scale_bits = 0;
@@ -261,6 +265,11 @@ Status pack(const PackedShape& shape, std::span<const float> weights, std::span<
   for (const float w : weights) {
     if (!std::isfinite(w))
       return Error{ErrorCode::BadArgument, "packed matrix: a weight is NaN or infinite"};
+    if (m.type != WeightType::Fp32 && !(std::fabs(w) <= kMaxPackedWeight)) {
+      return Error{ErrorCode::BadArgument,
+                   "packed matrix: a weight is over 32768 in magnitude, "
+                   "which fp16 scales cannot hold"};
+    }
   }
   std::fill(out.begin(), out.end(), std::byte{0});
   for (std::size_t row = 0; row < m.blocks * kBlockRows; ++row) {

@@ -55,7 +55,8 @@ Result<PackedMatrix> view_packed(const PackedShape& shape, std::span<const std::
 /// Quantises and packs `weights` (fp32, row-major [rows, cols]) into `out` (exactly
 /// packed_size_bytes, any alignment). Int8 without minima rounds to nearest with scale = max|w| /
 /// 127; the others search a few scales per group for the least squared error. A non-finite weight
-/// is BadArgument. Deterministic; allocates nothing.
+/// is BadArgument; so is one over 32768 in magnitude, except for Fp32: fp16 scales could become
+/// infinite. Deterministic; allocates nothing.
 Status pack(const PackedShape& shape, std::span<const float> weights, std::span<std::byte> out);
 
 /// The weights that `matrix` stands for, as fp32, row-major [rows, cols]: what the reference

@@ -167,5 +167,25 @@ TEST(Packing, LayoutIsTheDocumentedOne) {
   EXPECT_EQ(bytes.span()[2 * 3 + 1], std::byte{0x3C});  // scale of row 3: fp16 1.0 = 0x3C00
 }
 
+TEST(Packing, RefusesWeightsThatFp16ScalesCannotHold) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const PackedShape shape{2, 40, c.type, c.group, c.minima};
+    std::vector<float> weights(80, 0.01f);
+    weights[3] = 1e30f;  // found by fuzz_network: an infinite scale, and NaN as a code
+    AlignedBytes bytes(packed_size_bytes(shape));
+    const Status packed = pack(shape, weights, bytes.span());
+    EXPECT_EQ(packed.has_value(), c.type == WeightType::Fp32);
+    weights[3] = 32768.0f;
+    weights[4] = -32768.0f;
+    ASSERT_TRUE(pack(shape, weights, bytes.span()).has_value());
+    std::vector<float> back(weights.size());
+    ASSERT_TRUE(unpack(view_packed(shape, bytes.span()).value(), back).has_value());
+    for (const float w : back) {
+      EXPECT_TRUE(std::isfinite(w));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace laya::simd
