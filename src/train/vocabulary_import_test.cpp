@@ -4,12 +4,13 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
-#include <cstdio>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "text/chunk.h"
 #include "text/tokenizer.h"
 
@@ -31,7 +32,8 @@ std::string own_text() {
 class VocabularyImport : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = testing::TempDir();
+    made_ = std::make_unique<base::TestFolder>();
+    folder_ = made_->path().string() + "/";
     std::ofstream(folder_ + "sp_corpus.txt") << own_text();
     const auto status = sentencepiece::SentencePieceTrainer::Train(
         "--input=" + folder_ + "sp_corpus.txt --model_prefix=" + folder_ +
@@ -41,8 +43,10 @@ class VocabularyImport : public testing::Test {
         "--user_defined_symbols=<EMAIL>,<NUM> --minloglevel=2");
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
+  static void TearDownTestSuite() { made_.reset(); }
   static std::string model() { return folder_ + "sp_small.model"; }
 
+  static inline std::unique_ptr<base::TestFolder> made_;  // tests run in parallel processes
   static inline std::string folder_;
 };
 
@@ -54,7 +58,8 @@ TEST_F(VocabularyImport, KeepsPiecesScoresAndRoles) {
   ASSERT_EQ(imported->size(), static_cast<std::size_t>(theirs.GetPieceSize()));
   EXPECT_EQ(imported->begin_id(), static_cast<TokenId>(theirs.bos_id()));
   EXPECT_EQ(imported->newline_id(), static_cast<TokenId>(theirs.eos_id()));
-  EXPECT_EQ(imported->type(static_cast<TokenId>(theirs.PieceToId("<NUM>"))), text::PieceType::Symbol);
+  EXPECT_EQ(imported->type(static_cast<TokenId>(theirs.PieceToId("<NUM>"))),
+            text::PieceType::Symbol);
   EXPECT_EQ(imported->byte_id(0xE4), static_cast<TokenId>(theirs.PieceToId("<0xE4>")));
   const auto the = static_cast<TokenId>(theirs.PieceToId("the\xE2\x96\x81"));
   EXPECT_EQ(imported->text(the), "the ");
