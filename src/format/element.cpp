@@ -36,13 +36,13 @@ std::uint64_t packed_bytes(const Layout& layout, std::uint32_t bits) {
   constexpr std::uint64_t kBlockRows = 16;
   constexpr std::uint64_t kFp16Bytes = 2;
   const std::uint64_t blocks = round_up(layout.shape[0], kBlockRows) / kBlockRows;
-  const bool quantised = is_quantised(layout.element);
-  const std::uint64_t columns = round_up(layout.shape[1], quantised ? layout.group : 4);
-  std::uint64_t scales = 0;
-  if (quantised) {
-    const std::uint64_t tables = layout.has_minima ? 2 : 1;
-    scales = round_up(tables * (columns / layout.group) * kBlockRows * kFp16Bytes, kAlignment);
+  if (!is_quantised(layout.element)) {
+    return blocks * round_up(std::uint64_t{layout.shape[1]} * kBlockRows * bits / 8, kAlignment);
   }
+  const std::uint64_t columns = round_up(layout.shape[1], layout.group);
+  const std::uint64_t tables = layout.has_minima ? 2 : 1;
+  const std::uint64_t scales =
+      round_up(tables * (columns / layout.group) * kBlockRows * kFp16Bytes, kAlignment);
   return blocks * (scales + columns * kBlockRows * bits / 8);
 }
 

@@ -24,8 +24,11 @@ TEST(TensorBytes, FollowsTheFormulaOfFormatMd) {
       // 65 columns pad to 128 = 2 groups: 64 bytes of scales; codes 128 × 16 / 2.
       {"int4 16x65 g64", {Element::PackedInt4, 2, 64, false, {16, 65}}, 64 + 1024},
       {"int4 17x128 g128 minima", {Element::PackedInt4, 2, 128, true, {17, 128}}, 2 * (64 + 1024)},
-      {"packed f16 5x6", {Element::PackedF16, 2, 0, false, {5, 6}}, 8 * 16 * 2},
-      {"packed f32 1x1", {Element::PackedF32, 2, 0, false, {1, 1}}, 4 * 16 * 4},
+      {"packed f16 5x6", {Element::PackedF16, 2, 0, false, {5, 6}}, 6 * 16 * 2},
+      {"packed f16 17x3",
+       {Element::PackedF16, 2, 0, false, {17, 3}},
+       2 * 128},  // 96 bytes a block, padded
+      {"packed f32 1x1", {Element::PackedF32, 2, 0, false, {1, 1}}, 64},
       {"the largest", {Element::U8, 1, 0, false, {0xFFFFFFFF}}, 0xFFFFFFFF},
   };
   for (const Case& c : cases) {

@@ -145,6 +145,17 @@ TEST(ModelLoading, FileAndKernelsAgreeOnPackedSizes) {
           }
         }
       }
+      for (const auto type : {simd::WeightType::Fp16, simd::WeightType::Fp32}) {
+        format::Layout layout;
+        layout.element = type == simd::WeightType::Fp16 ? format::Element::PackedF16
+                                                        : format::Element::PackedF32;
+        layout.rank = 2;
+        layout.shape = {rows, columns, 0, 0};
+        const auto bytes = format::tensor_bytes(layout);
+        ASSERT_TRUE(bytes);
+        ASSERT_EQ(*bytes, simd::packed_size_bytes({rows, columns, type, 0, simd::Minima::None}))
+            << rows << "x" << columns;
+      }
     }
   }
 }
