@@ -90,6 +90,7 @@ struct RecentMix {
   float weight = 0.1f;
   float pair_weight = 0.1f;
   float decay = 0.995f;  ///< of a unit's share per unit pushed since
+  std::size_t skip = 2;  ///< so many of the latest units count nothing: nobody says a word twice in a row
 };
 
 class NgramModel {

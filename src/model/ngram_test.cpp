@@ -107,7 +107,7 @@ TEST_F(Ngram, TopListsAreWhatEveryUnitsProbabilityGives) {
 
 TEST_F(Ngram, RecentWordsComeForwardAndAreForgottenWhenCleared) {
   RecentWords recent;
-  const RecentMix mix{.weight = 0.3f, .pair_weight = 0.2f, .decay = 0.9f};
+  const RecentMix mix{.weight = 0.3f, .pair_weight = 0.2f, .decay = 0.9f, .skip = 0};
   const NgramContext context = after({});
   std::vector<Scored> out(1);
   ASSERT_EQ(model_->top_words(context, "he", recent, mix, out), 1u);
@@ -119,6 +119,10 @@ TEST_F(Ngram, RecentWordsComeForwardAndAreForgottenWhenCleared) {
   EXPECT_NEAR(std::exp(out[0].log_prob),
               0.5 * std::exp(model_->log_prob(context, T::kHello)) + 0.3 + 0.2, 1e-5);
   EXPECT_NEAR(model_->log_prob(context, T::kHello, recent, mix), out[0].log_prob, 1e-5);
+  const RecentMix skipping{.weight = 0.3f, .pair_weight = 0.2f, .decay = 0.9f, .skip = 1};
+  EXPECT_NEAR(model_->log_prob(context, T::kHello, recent, skipping),
+              model_->log_prob(context, T::kHello), 1e-5)
+      << "the word just said is not offered again at once";
   recent.clear();
   EXPECT_EQ(recent.size(), 0u);
   for (std::size_t i = 0; i < 3 * RecentWords::kCapacity; ++i) {

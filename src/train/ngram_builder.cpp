@@ -91,8 +91,10 @@ Result<NgramBuild> build_ngrams(const Mixture& mixture, const NgramRecipe& recip
       text, recipe.count, [&](double done) { progress("counting", done); });
   text.ids = {};
   progress("estimating", 0.0);
+  NgramEstimateOptions estimate = recipe.estimate;
+  estimate.avoid = ids_of_sequences(text, recipe.avoid);
   const std::vector<NgramProbabilities> probabilities =
-      estimate_ngrams(levels, text.han_begin, text.word_begin, recipe.estimate);
+      estimate_ngrams(levels, text.han_begin, text.word_begin, estimate);
   progress("estimating", 0.7);
   for (const NgramLevel& level : levels) {
     build.counted.push_back(level.size());

@@ -129,6 +129,30 @@ TEST(NgramBuilder, TopListsAreExact) {
   }
 }
 
+TEST(NgramBuilder, AvoidedSequencesAreNotOfferedAndTheRestStillSumsToOne) {
+  NgramRecipe recipe = small_recipe();
+  recipe.lexicon.min_weight = 1.0;
+  recipe.estimate.prune_words = recipe.estimate.prune_han = 1e-3;
+  NgramTextReader reader;
+  reader.add(kEnglish, 2.0, 1.0);
+  reader.add(kChinese, 1.0, 1.0);
+  const NgramText text = std::move(reader).finish(recipe.lexicon);
+  recipe.estimate.avoid = ids_of_sequences(text, {"on Monday", "明天", "berlin", "not there"});
+  EXPECT_EQ(recipe.estimate.avoid.size(), 3u) << "one has units outside the lexicon";
+  const Built built = build(recipe);
+  const model::NgramModel ngrams = open(built);
+  for (const auto& [units, avoided] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{{{"see", "you", "on"}, "monday"},
+                                                                     {{"on"}, "monday"},
+                                                                     {{"们", "明"}, "天"},
+                                                                     {{"he", "lives", "in"}, "berlin"}}) {
+    const model::NgramContext context = after(ngrams, units);
+    EXPECT_LT(ngrams.log_prob(context, ngrams.find(avoided)), std::log(1e-5)) << avoided;
+    EXPECT_NEAR(sum_of(ngrams, context, built.text.common_count), 1.0, 0.02);
+  }
+  EXPECT_GT(ngrams.log_prob(after(ngrams, {"see"}), ngrams.find("monday")), std::log(1e-4));
+}
+
 TEST(NgramBuilder, PruningKeepsFewerNgrams) {
   NgramRecipe recipe = small_recipe();
   const std::size_t all = build(recipe).table.size_bytes();
@@ -145,7 +169,7 @@ TEST(NgramBuilder, SavesKeystrokesOnItsOwnTextAndMoreWithRecentWords) {
   EXPECT_GE(plain.saved_percent[1], plain.saved_percent[0]);
   EXPECT_EQ(keystroke_savings(ngrams, "zz zzz", {1}, options).saved_percent[0], 0.0);
   const NextCharacter next = next_character(ngrams, kChinese, options);
-  EXPECT_EQ(next.characters, 30u);
+  EXPECT_EQ(next.characters, 28u);
   EXPECT_GT(next.top1_percent, 50.0);
   EXPECT_GE(next.top3_percent, next.top1_percent);
 }

@@ -93,11 +93,70 @@ void estimate_level(const NgramLevel& above, const NgramLevel& level, bool last,
   }
 }
 
+/// Marks, for each level, the n-grams that end in an avoided sequence; those that are one are marked 2.
+class Avoided {
+ public:
+  Avoided(const std::vector<NgramLevel>& levels,
+          const std::vector<std::vector<std::uint32_t>>& sequences)
+      : levels_(levels), marks_(levels.size()) {
+    if (sequences.empty()) {
+      return;
+    }
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      marks_[k].assign(levels[k].size(), 0);
+    }
+    for (const std::vector<std::uint32_t>& sequence : sequences) {
+      mark(sequence);
+    }
+    for (std::size_t k = 1; k < levels.size(); ++k) {
+      for (std::size_t node = 0; node < levels[k].size(); ++node) {
+        if (marks_[k][node] == 0 && marks_[k - 1][levels[k].suffix[node]] != 0) {
+          marks_[k][node] = 1;
+        }
+      }
+    }
+  }
+
+  void lower(std::size_t k, std::vector<float>* p) const {
+    for (std::size_t node = 0; node < marks_[k].size(); ++node) {
+      if (marks_[k][node] != 0) {
+        (*p)[node] = std::min((*p)[node], static_cast<float>(kAvoidedProbability));
+      }
+    }
+  }
+
+  /// An avoided n-gram must stay in the table: backing off would give its unit more.
+  bool must_stay(std::size_t k, std::size_t node) const {
+    return !marks_[k].empty() && marks_[k][node] == 2;
+  }
+
+ private:
+  void mark(const std::vector<std::uint32_t>& sequence) {
+    if (sequence.size() > levels_.size()) {
+      return;
+    }
+    std::size_t node = sequence[0];
+    for (std::size_t k = 1; k < sequence.size(); ++k) {
+      const auto begin = levels_[k].word.begin() + levels_[k - 1].begin[node];
+      const auto end = levels_[k].word.begin() + levels_[k - 1].begin[node + 1];
+      const auto found = std::lower_bound(begin, end, sequence[k]);
+      if (found == end || *found != sequence[k]) {
+        return;  // never seen, so never likely
+      }
+      node = static_cast<std::size_t>(found - levels_[k].word.begin());
+    }
+    marks_[sequence.size() - 1][node] = 2;
+  }
+
+  const std::vector<NgramLevel>& levels_;
+  std::vector<std::vector<std::uint8_t>> marks_;
+};
+
 // Stolcke 1998, "Entropy-based pruning of backoff language models", equations 4 to 7.
 void prune_level(const NgramLevel& above, const NgramLevel& level,
                  const std::vector<float>& lower, const NgramProbabilities* below, double total,
-                 const IsHan& is_han, const NgramEstimateOptions& options, std::size_t length,
-                 NgramProbabilities* out) {
+                 const IsHan& is_han, const Avoided& avoided, const NgramEstimateOptions& options,
+                 std::size_t length, NgramProbabilities* out) {
   const double prune_words =
       options.prune_words * (length >= 4 ? options.prune_long_words : 1.0);
   out->keep.assign(level.size(), 1);
@@ -118,6 +177,9 @@ void prune_level(const NgramLevel& above, const NgramLevel& level,
     const double ph = above.count[h] / total;
     const double old_backoff = std::log(here / there);
     for (std::size_t node = begin; node < end; ++node) {
+      if (avoided.must_stay(length - 1, node)) {
+        continue;
+      }
       if (below != nullptr) {
         bool needed = false;
         for (std::size_t c = level.begin[node]; c < level.begin[node + 1] && !needed; ++c) {
@@ -148,10 +210,13 @@ std::vector<NgramProbabilities> estimate_ngrams(const std::vector<NgramLevel>& l
   const IsHan is_han{han_begin, word_begin};
   std::vector<NgramProbabilities> out(order);
   estimate_unigrams(levels[0], order == 1, options.smoothing[0], &out[0].p);
+  const Avoided avoided(levels, options.avoid);
+  avoided.lower(0, &out[0].p);
   out[0].keep.assign(levels[0].size(), 1);
   for (std::size_t k = 1; k < order; ++k) {
     estimate_level(levels[k - 1], levels[k], k + 1 == order, out[k - 1].p, is_han,
                    options.smoothing[k], options.smoothing_han[k], &out[k].p);
+    avoided.lower(k, &out[k].p);
   }
   double total = 0.0;
   for (const float count : levels[0].count) {
@@ -159,7 +224,7 @@ std::vector<NgramProbabilities> estimate_ngrams(const std::vector<NgramLevel>& l
   }
   for (std::size_t k = order - 1; k >= 1; --k) {
     prune_level(levels[k - 1], levels[k], out[k - 1].p, k + 1 < order ? &out[k + 1] : nullptr,
-                total, is_han, options, k + 1, &out[k]);
+                total, is_han, avoided, options, k + 1, &out[k]);
   }
   // Back-off weights of the pruned model, lowest order first: `final_p` is what the table will answer for each n-gram counted.
   std::vector<float> lower = out[0].p;

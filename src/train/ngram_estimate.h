@@ -30,7 +30,12 @@ struct NgramEstimateOptions {
   /// For n-grams of four and more that do not end in a Han character the threshold is so many times higher: they save fewer
   /// keystrokes than their entropy promises.
   double prune_long_words = 1.0;
+  /// Sequences of ids whose last unit must not be offered after the others: it gets kAvoidedProbability at most.
+  std::vector<std::vector<std::uint32_t>> avoid;
 };
+
+/// Never enters a list by itself, and still lets the word be completed when most of it is typed.
+inline constexpr double kAvoidedProbability = 1e-7;
 
 /// Probabilities beside the counts; vectors as NgramLevel's.
 struct NgramProbabilities {

@@ -46,6 +46,23 @@ class TableReader {
     }
   }
 
+  void strings(const char* key, std::vector<std::string>* out) {
+    known_.emplace_back(key);
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return;
+    }
+    const toml::array* array = node->as_array();
+    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      if (const auto value = array->get(i)->value<std::string>()) {
+        out->push_back(*value);
+      }
+    }
+    if (array == nullptr || out->size() != array->size()) {
+      fail(std::string("'") + key + "' must be a list of strings");
+    }
+  }
+
   const toml::table* table(const char* key) {
     known_.emplace_back(key);
     const toml::node* node = table_.get(key);
@@ -161,6 +178,7 @@ Result<NgramRecipe> parse_ngram_recipe(std::string_view text, std::string_view w
   TableReader reader(root, "", where);
   reader.number("order", 2, model::kNgramMaxOrder, &recipe.count.order);
   reader.number("min_context", 0, 1000, &recipe.count.min_context);
+  reader.strings("avoid", &recipe.avoid);
   const toml::table* lexicon = reader.table("lexicon");
   const toml::table* prune = reader.table("prune");
   const toml::array* smoothing = reader.tables("smoothing");

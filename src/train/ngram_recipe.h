@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "train/ngram_counts.h"
@@ -25,6 +26,7 @@ struct NgramRecipe {
   NgramCountOptions count;
   NgramEstimateOptions estimate;
   std::map<std::string, NgramSourceRecipe, std::less<>> sources;  ///< by the mixture's names; others are left out
+  std::vector<std::string> avoid;  ///< sequences never to be offered, like "kill myself"
   std::string text;                                               ///< the file itself, kept for the training record
 };
 

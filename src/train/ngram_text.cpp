@@ -38,6 +38,31 @@ bool is_first_person(std::string_view key) { return key == "i" || key.starts_wit
 
 }  // namespace
 
+std::vector<std::vector<std::uint32_t>> ids_of_sequences(
+    const NgramText& text, const std::vector<std::string>& sequences) {
+  std::unordered_map<std::string_view, std::uint32_t> index;
+  for (std::uint32_t id = kFirstLexiconWord; id < text.common_count; ++id) {
+    index.emplace(text.keys[id], id);
+  }
+  std::vector<std::vector<std::uint32_t>> out;
+  for (const std::string& sequence : sequences) {
+    std::vector<std::uint32_t> ids;
+    bool known = true;
+    text::Unit unit{};
+    for (std::size_t at = 0; known && text::next_unit(sequence, at, &unit); at = unit.end) {
+      std::string key;
+      text::append_lower(std::string_view(sequence).substr(unit.begin, unit.end - unit.begin), &key);
+      const auto found = index.find(key);
+      known = found != index.end();
+      ids.push_back(known ? found->second : model::kUnknownWord);
+    }
+    if (known && !ids.empty()) {
+      out.push_back(std::move(ids));
+    }
+  }
+  return out;
+}
+
 NgramTextReader::NgramTextReader() : han_index_(0x10000, model::kUnknownWord) {
   keys_.resize(kFirstLexiconWord);
   weights_.resize(kFirstLexiconWord);

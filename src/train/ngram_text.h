@@ -38,6 +38,10 @@ struct NgramText {
   std::uint32_t common_count = 0;
 };
 
+/// Each of `sequences` ("on Monday", "明天") as ids; those with a unit outside the common units are left out.
+std::vector<std::vector<std::uint32_t>> ids_of_sequences(const NgramText& text,
+                                                         const std::vector<std::string>& sequences);
+
 /// Usage: add() each source, add_words() each word list, then finish().
 class NgramTextReader {
  public:
