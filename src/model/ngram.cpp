@@ -10,10 +10,9 @@
 namespace laya::model {
 
 using ngram_detail::Best;
-using ngram_detail::Range;
 using ngram_detail::kBlock;
 using ngram_detail::kNone;
-
+using ngram_detail::Range;
 
 // Whether an n-gram longer than k + 1 units gives `word` its probability.
 bool NgramModel::Table::seen_deeper(const NgramContext& context, std::uint32_t k,
@@ -34,7 +33,8 @@ void NgramModel::Table::top_children(const NgramContext& context, std::uint32_t 
   Range places = children(k, context.nodes[k - 1]);
   places = {lower_bound(k + 1, places, range.begin), places.end};
   places.end = lower_bound(k + 1, places, range.end);
-  // Codes ascend with probability, so one byte tells whether an entry can still matter. The margin makes rounding harmless.
+  // Codes ascend with probability, so one byte tells whether an entry can still matter. The margin
+  // makes rounding harmless.
   const auto least_code = [&] {
     const float least = best->threshold() - weight - 1e-4f;
     return static_cast<int>(std::lower_bound(table.begin(), table.end(), least) - table.begin());
@@ -46,7 +46,8 @@ void NgramModel::Table::top_children(const NgramContext& context, std::uint32_t 
       continue;
     }
     const Scored candidate{level.words[place], weight + table[code]};
-    // In a hostile table a list may not be sorted, so that its range holds any id (fuzz_ngram found it).
+    // In a hostile table a list may not be sorted, so that its range holds any id (fuzz_ngram found
+    // it).
     const bool wanted = candidate.word >= range.begin && candidate.word < range.end;
     if (wanted && candidate.log_prob >= best->threshold() &&
         !seen_deeper(context, k, candidate.word)) {
@@ -59,8 +60,8 @@ void NgramModel::Table::top_children(const NgramContext& context, std::uint32_t 
 void NgramModel::Table::top_unigrams(const NgramContext& context, Range range, float weight,
                                      Best* best) const {
   for (std::uint32_t word = range.begin; word < range.end;) {
-    const std::uint32_t block_end =
-        std::min<std::uint32_t>(range.end, static_cast<std::uint32_t>((word / kBlock + 1) * kBlock));
+    const std::uint32_t block_end = std::min<std::uint32_t>(
+        range.end, static_cast<std::uint32_t>((word / kBlock + 1) * kBlock));
     if (weight + block_best[word / kBlock] >= best->threshold()) {
       for (; word < block_end; ++word) {
         const Scored candidate{word, weight + unigram[word]};
@@ -94,7 +95,6 @@ NgramModel::NgramModel(NgramModel&&) noexcept = default;
 NgramModel& NgramModel::operator=(NgramModel&&) noexcept = default;
 NgramModel::~NgramModel() = default;
 
-
 std::size_t NgramModel::size() const { return table_->header.unit_count; }
 int NgramModel::order() const { return static_cast<int>(table_->header.order); }
 std::size_t NgramModel::size_bytes() const { return table_->size_bytes; }
@@ -103,8 +103,8 @@ WordId NgramModel::find(std::string_view lower) const {
   if (lower.empty()) {
     return kUnknownWord;
   }
-  for (const Range range : {table_->common_words(), table_->han(), table_->symbols(),
-                            table_->rare_words()}) {
+  for (const Range range :
+       {table_->common_words(), table_->han(), table_->symbols(), table_->rare_words()}) {
     if (const WordId word = table_->find_in(range, lower); word != kUnknownWord) {
       return word;
     }
