@@ -92,6 +92,8 @@ TEST(CommandLine, EveryErrorIsOneLineThatNamesTheRemedy) {
     bytes[8] = static_cast<char>(bytes[8] + 40);  // the version field, FORMAT.md
     std::ofstream(other_version, std::ios::binary) << bytes;
   }
+  const std::string empty = folder.file("empty.txt");
+  std::ofstream(empty) << "\n  \n";
   struct Case {
     const char* name;
     std::string arguments;
@@ -109,7 +111,7 @@ TEST(CommandLine, EveryErrorIsOneLineThatNamesTheRemedy) {
       {"no such file", "complete --context-file /nowhere" + kModel, 1, "/nowhere"},
       {"no terminal", "type" + kModel, 2, "laya complete"},
       {"eval without a file", "eval ksr" + kModel, 2, "--file"},
-      {"eval of nothing", "eval ksr --file /dev/null" + kModel, 2, "/dev/null"},
+      {"eval of nothing", "eval ksr --file " + empty + kModel, 2, "no line"},
       {"bad slots", "eval ksr --slots 0 --file x" + kModel, 2, "laya eval --help"},
       {"no vocabulary", "vocabulary cut x --vocabulary " + kSource + "/LICENSE", 1, "LICENSE"},
   };

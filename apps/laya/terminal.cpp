@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -20,8 +20,19 @@ constexpr std::string_view kLeave = "\x1b[0m\x1b[?2004l\x1b[?25h\x1b[?1049l";
 constexpr int kHandled[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH};
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// A crash handler can reach nothing but globals. Written once in open(), before the handler is set.
+// A signal handler can reach nothing but globals. Both are written in open(), before a handler is
+// set.
 termios crash_termios;
+std::atomic<int> signal_pipe{-1};
+
+// Handlers, not a signalfd: MLX and OpenBLAS start threads before main, which do not block the
+// signals and would take them.
+void tell(int signal_number) {
+  const int saved_errno = errno;
+  const auto byte = static_cast<unsigned char>(signal_number);
+  [[maybe_unused]] const ssize_t written = ::write(signal_pipe.load(), &byte, 1);
+  errno = saved_errno;
+}
 
 void restore_and_crash(int signal_number) {
   // Only async-signal-safe calls.
@@ -31,13 +42,17 @@ void restore_and_crash(int signal_number) {
   std::raise(signal_number);
 }
 
-sigset_t handled_signals() {
-  sigset_t set;
-  sigemptyset(&set);
+void set_handlers(void (*handled)(int), void (*crashed)(int)) {
+  struct sigaction action {};
+  sigemptyset(&action.sa_mask);
+  action.sa_handler = handled;
   for (const int signal_number : kHandled) {
-    sigaddset(&set, signal_number);
+    ::sigaction(signal_number, &action, nullptr);
   }
-  return set;
+  action.sa_handler = crashed;
+  for (const int signal_number : kCrashes) {
+    ::sigaction(signal_number, &action, nullptr);
+  }
 }
 
 }  // namespace
@@ -52,21 +67,18 @@ Result<Terminal> Terminal::open() {
                  "type needs a terminal that can move its cursor; without one use: laya complete "
                  "--context TEXT, or: make demo"};
   }
-  const sigset_t set = handled_signals();
-  base::UniqueFd signals(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (signals.get() < 0) {
+  int ends[2];
+  if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) {
     return Error{ErrorCode::Io, std::string("type cannot watch signals: ") + std::strerror(errno)};
   }
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
   crash_termios = saved;
-  for (const int signal_number : kCrashes) {
-    std::signal(signal_number, restore_and_crash);
-  }
-  return Terminal(std::move(signals), saved);
+  signal_pipe = ends[1];
+  set_handlers(tell, restore_and_crash);
+  return Terminal(base::UniqueFd(ends[0]), base::UniqueFd(ends[1]), saved);
 }
 
-Terminal::Terminal(base::UniqueFd signals, const termios& saved)
-    : signals_(std::move(signals)), saved_(saved) {
+Terminal::Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, const termios& saved)
+    : signals_(std::move(signals)), signal_writer_(std::move(signal_writer)), saved_(saved) {
   termios raw = saved_;
   ::cfmakeraw(&raw);
   raw.c_cc[VMIN] = 1;
@@ -77,6 +89,7 @@ Terminal::Terminal(base::UniqueFd signals, const termios& saved)
 
 Terminal::Terminal(Terminal&& other) noexcept
     : signals_(std::move(other.signals_)),
+      signal_writer_(std::move(other.signal_writer_)),
       saved_(other.saved_),
       active_(std::exchange(other.active_, false)),
       stop_signal_(other.stop_signal_) {}
@@ -89,30 +102,29 @@ void Terminal::restore() {
   }
   write(kLeave);
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved_);
-  for (const int signal_number : kCrashes) {
-    std::signal(signal_number, SIG_DFL);
-  }
-  const sigset_t set = handled_signals();
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  set_handlers(SIG_DFL, SIG_DFL);
 }
 
 Terminal::Event Terminal::wait(int timeout_ms) {
   pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-  const int ready = ::poll(fds, 2, timeout_ms);
+  int ready = 0;
+  do {
+    ready = ::poll(fds, 2, timeout_ms);
+  } while (ready < 0 && errno == EINTR);  // the signal is in the pipe
   if (ready == 0) {
     return Event::Timeout;
   }
   if (ready < 0) {
-    return errno == EINTR ? Event::Timeout : Event::Stop;
+    return Event::Stop;
   }
   if ((fds[1].revents & POLLIN) != 0) {
-    signalfd_siginfo info{};
+    unsigned char number = 0;
     bool resized = false;
-    while (::read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-      if (info.ssi_signo == SIGWINCH) {
+    while (::read(signals_.get(), &number, 1) == 1) {
+      if (number == SIGWINCH) {
         resized = true;
       } else {
-        stop_signal_ = static_cast<int>(info.ssi_signo);
+        stop_signal_ = number;
         return Event::Stop;
       }
     }

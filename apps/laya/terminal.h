@@ -54,9 +54,10 @@ class Terminal {
   void restore();
 
  private:
-  Terminal(base::UniqueFd signals, const termios& saved);
+  Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, const termios& saved);
 
-  base::UniqueFd signals_;  // signalfd: signals arrive as events, in order with the keys
+  base::UniqueFd signals_;  // a pipe: signals arrive as bytes, waited for together with the keys
+  base::UniqueFd signal_writer_;
   termios saved_;
   bool active_ = true;
   int stop_signal_ = 0;

@@ -8,6 +8,7 @@ void add_train_command(CLI::App& app, Outcome& outcome) {
   CLI::App* train =
       app.add_subcommand("train", "train a network, an n-gram table or a vocabulary on texts");
   train->require_subcommand(1);
+  train->footer("example: laya train ngram --help\n         laya train gru --help");
   add_train_gru(*train, outcome);
   add_train_export(*train, outcome);
   add_train_ngram(*train, outcome);

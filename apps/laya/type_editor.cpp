@@ -42,6 +42,10 @@ double TypeEditor::saved_percent() const {
 }
 
 TypeEditor::Outcome TypeEditor::handle(const Key& key) {
+  const bool accepts = key.kind == KeyKind::Pick || key.kind == KeyKind::Tab;
+  if (accepts && stale_) {
+    decide();  // keys that came in one go: what is accepted must belong to the text it goes into
+  }
   switch (key.kind) {
     case KeyKind::Text:
       type(key.text);
@@ -145,6 +149,7 @@ void TypeEditor::type(std::string_view text) {
 }
 
 void TypeEditor::insert(const predict::Change& change) {
+  stale_ = true;
   predict::Edit edit;
   edit.revision = ghost_.revision();
   edit.insert = change.insert;
@@ -168,6 +173,7 @@ void TypeEditor::pick(std::size_t number) {
 }
 
 void TypeEditor::erase(std::size_t before_bytes, std::size_t after_bytes) {
+  stale_ = true;
   predict::Edit edit;
   edit.revision = ghost_.text_changed();
   edit.erase_before = std::min(before_bytes, before_.size());
@@ -216,6 +222,7 @@ std::size_t TypeEditor::line_below() const {
 }
 
 void TypeEditor::tell_whole_text() {
+  stale_ = true;
   predict::FieldText field;
   field.revision = ghost_.revision();
   field.before = before_;
@@ -225,6 +232,7 @@ void TypeEditor::tell_whole_text() {
 }
 
 void TypeEditor::decide() {
+  stale_ = false;
   predict::DecideOptions options;
   options.candidates = kCandidates;
   const predict::Reply& reply = session_.decide(options);

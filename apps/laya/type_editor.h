@@ -25,7 +25,8 @@ class TypeEditor {
 
   enum class Outcome : std::uint8_t { Continue, Quit };
   /// Applies one key. The list and the ghost are of the text before until decide() is called;
-  /// several keys that came at once need one decide().
+  /// several keys that came at once need one decide(). A key that accepts something asks first when
+  /// the list is of an older text.
   Outcome handle(const Key& key);
   /// Asks the session what to offer now.
   void decide();
@@ -70,6 +71,7 @@ class TypeEditor {
   std::uint64_t characters_ = 0;
   observe::LatencyHistogram latency_;
   double last_us_ = 0;
+  bool stale_ = true;  ///< the text has changed since decide()
 };
 
 }  // namespace laya::apps
