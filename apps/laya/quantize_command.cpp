@@ -187,10 +187,14 @@ Status measure(const QuantizeOptions& options, const format::ModelFile& file, Re
     }
     report.sensitivity = std::move(*found);
   }
-  for (std::size_t next = 0; options.automatic && report.comparison.overlap < options.target &&
-                             next < report.sensitivity.size();
-       ++next) {
-    const std::string& tensor = report.sensitivity[next].tensor;
+  // One step for each matrix, worst first, then a second for each: the worst one alone must not end
+  // as fp32 while cheap steps are left.
+  const std::size_t matrices = report.sensitivity.size();
+  for (std::size_t step = 0; options.automatic && step < 2 * matrices; ++step) {
+    if (report.comparison.overlap >= options.target) {
+      break;
+    }
+    const std::string& tensor = report.sensitivity[step % matrices].tensor;
     report.recipe.exceptions[tensor] = model::raised(report.recipe.of(tensor));
     report.raised.push_back(tensor);
     comparison = compare(*config, weights->weights, report.recipe, *answers);

@@ -180,7 +180,11 @@ Precision raised(const Precision& precision) {
       better.type = simd::WeightType::Int8;
       break;
     case simd::WeightType::Int8:
-      better.type = simd::WeightType::Fp16;
+      if (better.group > 32) {
+        better.group = 32;
+      } else {
+        better.type = simd::WeightType::Fp16;
+      }
       break;
     default:
       better.type = simd::WeightType::Fp32;

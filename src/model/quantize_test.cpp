@@ -209,6 +209,7 @@ TEST(CompareModels, NamesTheMatrixThatSpoilsIt) {
   EXPECT_LT(found->front().comparison.overlap, 1.0);
   EXPECT_EQ((*found)[1].comparison.overlap, 1.0);
   EXPECT_EQ(precision_text(raised(found->front().precision)), "int8/128");
+  EXPECT_EQ(precision_text(raised(*parse_precision("int8/64m"))), "int8/32m");
   EXPECT_EQ(precision_text(raised(*parse_precision("int8/32m"))), "fp16");
 }
 
