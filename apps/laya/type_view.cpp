@@ -153,8 +153,9 @@ Screen draw(const TypeEditor& editor, std::size_t rows, std::size_t columns,
   }
   if (has_status) {
     std::string status = " " + status_line(editor);
-    if (!about.empty()) {
-      status += " | " + std::string(about);
+    const std::string model = " | " + std::string(about);
+    if (!about.empty() && text::display_width(status + model) <= columns) {
+      status += model;  // whole or not at all
     }
     screen.put(rows - 1, 0, status, Style::Dim);
   }
