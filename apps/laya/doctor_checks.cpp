@@ -88,7 +88,8 @@ Check check_lockable_memory(std::optional<std::uint64_t> limit_bytes, std::uint6
   return check;
 }
 
-Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem) {
+Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem,
+                  ModelParts parts) {
   Check check{.name = "model", .needed_for = NeededFor::Predicting};
   check.values = {{"files", nlohmann::ordered_json::array()}};
   if (!lookup_problem.empty() || files.empty()) {
@@ -98,6 +99,13 @@ Check check_model(const std::vector<ModelFinding>& files, std::string_view looku
         "restore models/instant from the release or the repository, or name a model with --model "
         "or $LAYA_MODEL";
     return check;
+  }
+  if (parts != ModelParts::Both) {
+    check.health = Health::Slow;
+    check.remedy =
+        parts == ModelParts::NoNetwork
+            ? "only the n-gram table is there: put gru.laya beside it for better predictions"
+            : "only the network is there: put ngram.laya beside it for better predictions";
   }
   for (const ModelFinding& file : files) {
     nlohmann::ordered_json problem = nullptr;

@@ -45,7 +45,10 @@ Check check_kernels(std::string_view cpu_features, std::string_view chosen);
 /// model's files.
 Check check_lockable_memory(std::optional<std::uint64_t> limit_bytes, std::uint64_t wanted_bytes);
 /// `lookup_problem`: why no model was found at all, or empty.
-Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem);
+/// Two parts make the model that ships; with one alone predicting works, less well.
+enum class ModelParts { Both, NoNetwork, NoNgrams };
+Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem,
+                  ModelParts parts);
 Check check_mlx(const TrainingProbe& probe);
 /// `cores`: rates are judged per core.
 Check check_blas(const TrainingProbe& probe, unsigned cores);

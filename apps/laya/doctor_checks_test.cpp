@@ -29,11 +29,16 @@ TEST(DoctorChecks, EveryFindingHasAHealthAndEveryBadOneARemedy) {
       {"unlimited", check_lockable_memory(std::nullopt, 30'000'000), Health::Ok},
       {"enough to lock", check_lockable_memory(30'000'000, 30'000'000), Health::Ok},
       {"too little to lock", check_lockable_memory(8'000'000, 30'000'000), Health::Slow},
-      {"model intact", check_model({{"m/gru.laya", 20'000'000, ""}}, ""), Health::Ok},
-      {"model damaged", check_model({{"a", 1, ""}, {"b", 0, "b: checksum does not match"}}, ""),
+      {"model intact", check_model({{"m/gru.laya", 20'000'000, ""}}, "", ModelParts::Both),
+       Health::Ok},
+      {"model damaged",
+       check_model({{"a", 1, ""}, {"b", 0, "b: checksum does not match"}}, "",
+                   ModelParts::NoNetwork),
        Health::Missing},
-      {"no model", check_model({}, "no model found"), Health::Missing},
-      {"no model, no reason", check_model({}, ""), Health::Missing},
+      {"no network", check_model({{"n", 1, ""}}, "", ModelParts::NoNetwork), Health::Slow},
+      {"no n-grams", check_model({{"g", 1, ""}}, "", ModelParts::NoNgrams), Health::Slow},
+      {"no model", check_model({}, "no model found", ModelParts::NoNetwork), Health::Missing},
+      {"no model, no reason", check_model({}, "", ModelParts::Both), Health::Missing},
       {"mlx", check_mlx(good_probe()), Health::Ok},
       {"no mlx", check_mlx({}), Health::Missing},
       {"blas", check_blas(good_probe(), 2), Health::Ok},
@@ -63,10 +68,11 @@ TEST(DoctorChecks, ALowRateOnABusyMachineSaysSo) {
 }
 
 TEST(DoctorChecks, PredictingNeedsAModelButNoTraining) {
-  const Check model = check_model({{"m", 1, ""}}, "");
+  const Check model = check_model({{"m", 1, ""}}, "", ModelParts::Both);
   const Check kernels = check_kernels("none", "scalar");
   EXPECT_TRUE(can_predict({kernels, model, check_mlx({}), check_blas({}, 2), check_onednn({}, 2)}));
-  EXPECT_FALSE(can_predict({kernels, check_model({}, "none"), check_mlx(good_probe())}));
+  EXPECT_FALSE(
+      can_predict({kernels, check_model({}, "none", ModelParts::Both), check_mlx(good_probe())}));
 }
 
 TEST(DoctorChecks, TheReportPutsTheRemedyBelowItsLine) {

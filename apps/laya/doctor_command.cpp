@@ -48,8 +48,11 @@ ModelFinding examine(const std::string& path) {
 void diagnose(const DoctorOptions& options, Outcome& outcome) {
   std::vector<ModelFinding> files;
   std::string problem;
+  ModelParts parts = ModelParts::Both;
   std::uint64_t model_bytes = 0;
   if (const Result<predict::EnginePaths> paths = find_model(options.model)) {
+    if (paths->network_path.empty()) parts = ModelParts::NoNetwork;
+    if (paths->ngram_path.empty()) parts = ModelParts::NoNgrams;
     for (const std::string& path :
          {std::string(paths->network_path), std::string(paths->ngram_path)}) {
       const bool twice = !files.empty() && files.front().path == path;  // one file may hold both
@@ -69,7 +72,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
   const std::vector<Check> checks{
       check_kernels(simd::cpu_feature_names(simd::detect_cpu_features()),
                     simd::best_kernels().name),
-      check_model(files, problem),
+      check_model(files, problem, parts),
       check_lockable_memory(lockable_bytes(), model_bytes),
       check_mlx(probe),
       check_blas(probe, cores),
