@@ -12,7 +12,8 @@
 
 namespace laya::model {
 
-/// Units: 6 "," 7 "们" 8 "我" 9 "he" 10 "hello" 11 "the", and the rare 12 "hero" 13 "they". Code c of every table stands for
+/// Units: 6 "," 7 "们" 8 "我" 9 "he" 10 "hello" 11 "the", and the rare 12 "hero" 13 "they". Code c
+/// of every table stands for
 /// -(255 - c) / 16; codes of back-off weights too.
 class NgramTestTable {
  public:
@@ -50,10 +51,12 @@ class NgramTestTable {
     put<std::uint32_t>("ngram.display_ids", {kHello});
     put<std::uint32_t>("ngram.display_offsets", {0, 5});
     put<char>("ngram.display_text", {'H', 'e', 'l', 'l', 'o'});
-    put<float>("ngram.unigram", {-4, -30, -2, -5, -6, -7, -2.5f, -5, -3, -3.5f, -6, -2.25f, -1, -0.5f});
+    put<float>("ngram.unigram",
+               {-4, -30, -2, -5, -6, -7, -2.5f, -5, -3, -3.5f, -6, -2.25f, -1, -0.5f});
     // <s> ▶ 我 he the; 我 ▶ 们 the; the ▶ he
     put<std::uint32_t>("ngram.1.begin", {0, 0, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 6});
-    put<std::uint8_t>("ngram.1.backoff", {255, 239, 255, 255, 255, 255, 255, 255, 223, 255, 255, 247});
+    put<std::uint8_t>("ngram.1.backoff",
+                      {255, 239, 255, 255, 255, 255, 255, 255, 223, 255, 255, 247});
     put<std::uint16_t>("ngram.2.words", {kWo, kHe, kThe, kMen, kThe, kHe});
     put<std::uint8_t>("ngram.2.probs", {230, 220, 225, 250, 200, 235});
     put<std::uint64_t>("ngram.2.parents", {0b001010});  // "<s> he" and "我 们" have children

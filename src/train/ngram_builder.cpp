@@ -74,8 +74,7 @@ Result<NgramBuild> build_ngrams(const Mixture& mixture, const NgramRecipe& recip
     } else if (Status status = held_out->check(*text, source.path); !status) {
       return status.error();
     }
-    reader.add(first_part(*text, wanted->second.part), wanted->second.weight,
-               wanted->second.cased);
+    reader.add(first_part(*text, wanted->second.part), wanted->second.weight, wanted->second.cased);
     build.sources.push_back({source.name, source.licence, wanted->second.weight, 0});
     progress("reading", static_cast<double>(++read) / static_cast<double>(recipe.sources.size()));
   }
@@ -87,8 +86,8 @@ Result<NgramBuild> build_ngrams(const Mixture& mixture, const NgramRecipe& recip
   if (build.units == 0) {
     return Error{ErrorCode::BadArgument, "n-gram recipe: its sources hold no text"};
   }
-  const std::vector<NgramLevel> levels = count_ngrams(
-      text, recipe.count, [&](double done) { progress("counting", done); });
+  const std::vector<NgramLevel> levels =
+      count_ngrams(text, recipe.count, [&](double done) { progress("counting", done); });
   text.ids = {};
   progress("estimating", 0.0);
   NgramEstimateOptions estimate = recipe.estimate;
@@ -118,7 +117,9 @@ Status write_ngrams(const NgramBuild& build, const NgramRecipe& recipe,
       {"config", {{"order", recipe.count.order}, {"entries", build.table.entries()}}},
       {"licence", "see training.sources: each text's licence"},
       {"training",
-       {{"units", build.units}, {"counted", build.counted}, {"sources", sources},
+       {{"units", build.units},
+        {"counted", build.counted},
+        {"sources", sources},
         {"recipe", recipe.text}}},
       {"generator", "laya train ngram"},
   };

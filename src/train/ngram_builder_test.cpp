@@ -40,8 +40,8 @@ Built build(const NgramRecipe& recipe) {
   Built built;
   built.text = std::move(reader).finish(recipe.lexicon);
   built.levels = count_ngrams(built.text, recipe.count, [](double) {});
-  built.probabilities = estimate_ngrams(built.levels, built.text.han_begin, built.text.word_begin,
-                                        recipe.estimate);
+  built.probabilities =
+      estimate_ngrams(built.levels, built.text.han_begin, built.text.word_begin, recipe.estimate);
   built.table = NgramTable::make(built.text, built.levels, built.probabilities);
   return built;
 }
@@ -97,7 +97,8 @@ TEST(NgramBuilder, PredictsWhatTheTextSaysInBothLanguages) {
   ASSERT_GT(ngrams.top_han(after(ngrams, {"我", "们", "明"}), out), 0u);
   EXPECT_EQ(ngrams.text(out[0].word), "天");
   EXPECT_EQ(ngrams.display(ngrams.find("i")), "I");
-  EXPECT_EQ(ngrams.display(ngrams.find("see")), "see") << "a capital at the line's start says nothing";
+  EXPECT_EQ(ngrams.display(ngrams.find("see")), "see")
+      << "a capital at the line's start says nothing";
 }
 
 TEST(NgramBuilder, TopListsAreExact) {
@@ -141,11 +142,11 @@ TEST(NgramBuilder, AvoidedSequencesAreNotOfferedAndTheRestStillSumsToOne) {
   EXPECT_EQ(recipe.estimate.avoid.size(), 3u) << "one has units outside the lexicon";
   const Built built = build(recipe);
   const model::NgramModel ngrams = open(built);
-  for (const auto& [units, avoided] :
-       std::vector<std::pair<std::vector<std::string>, std::string>>{{{"see", "you", "on"}, "monday"},
-                                                                     {{"on"}, "monday"},
-                                                                     {{"们", "明"}, "天"},
-                                                                     {{"he", "lives", "in"}, "berlin"}}) {
+  for (const auto& [units, avoided] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"see", "you", "on"}, "monday"},
+           {{"on"}, "monday"},
+           {{"们", "明"}, "天"},
+           {{"he", "lives", "in"}, "berlin"}}) {
     const model::NgramContext context = after(ngrams, units);
     EXPECT_LT(ngrams.log_prob(context, ngrams.find(avoided)), std::log(1e-5)) << avoided;
     EXPECT_NEAR(sum_of(ngrams, context, built.text.common_count), 1.0, 0.02);
@@ -175,15 +176,16 @@ TEST(NgramBuilder, SavesKeystrokesOnItsOwnTextAndMoreWithRecentWords) {
 }
 
 TEST(NgramBuilder, KeystrokesAreCountedAsTheBaselineDoes) {
-  // One word known: "london" offered before its first key costs 1 of 6 keys; with a space after it 1 of 7.
+  // One word known: "london" offered before its first key costs 1 of 6 keys; with a space after it
+  // 1 of 7.
   NgramTextReader reader;
   reader.add("london\nlondon\n", 1.0, 1.0);
   NgramRecipe recipe = small_recipe();
   Built built;
   built.text = std::move(reader).finish(recipe.lexicon);
   built.levels = count_ngrams(built.text, recipe.count, [](double) {});
-  built.probabilities = estimate_ngrams(built.levels, built.text.han_begin, built.text.word_begin,
-                                        recipe.estimate);
+  built.probabilities =
+      estimate_ngrams(built.levels, built.text.han_begin, built.text.word_begin, recipe.estimate);
   built.table = NgramTable::make(built.text, built.levels, built.probabilities);
   const model::NgramModel ngrams = open(built);
   const auto saved = [&](std::string_view text) {
@@ -222,7 +224,8 @@ TEST(NgramBuilder, BuildsFromAMixtureTheSameTwiceAndRefusesHeldOutText) {
   };
   const std::string first = bytes("a.laya");
   EXPECT_EQ(first, bytes("b.laya"));
-  const auto file = format::ModelFile::open((folder.path() / "a.laya").string(), format::Verify::Full);
+  const auto file =
+      format::ModelFile::open((folder.path() / "a.laya").string(), format::Verify::Full);
   ASSERT_TRUE(file) << file.error().message;
   const auto ngrams = model::NgramModel::open(*file);
   ASSERT_TRUE(ngrams) << ngrams.error().message;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-// (parent, word) ▶ node: open addressing, linear probing, keys kept in the slots so that a miss costs one cache line.
+// (parent, word) ▶ node: open addressing, linear probing, keys kept in the slots so that a miss
+// costs one cache line.
 class NodeIndex {
  public:
   explicit NodeIndex(std::size_t expected) { resize(expected * 2); }
@@ -138,10 +139,12 @@ std::vector<NgramLevel> count_ngrams(const NgramText& text, const NgramCountOpti
     std::transform(count.begin(), count.end(), first.count.begin(),
                    [](double c) { return static_cast<float>(c); });
   }
-  // The continuation counts of an n-gram seen in several sources take the highest weight: heavy sources go first.
+  // The continuation counts of an n-gram seen in several sources take the highest weight: heavy
+  // sources go first.
   std::vector<NgramStretch> stretches = text.stretches;
-  std::stable_sort(stretches.begin(), stretches.end(),
-                   [](const NgramStretch& a, const NgramStretch& b) { return a.weight > b.weight; });
+  std::stable_sort(
+      stretches.begin(), stretches.end(),
+      [](const NgramStretch& a, const NgramStretch& b) { return a.weight > b.weight; });
 
   std::vector<std::uint32_t> above_at = text.ids;  // node of level k - 1 that ends at each place
   std::vector<std::uint32_t> here_at;
@@ -170,7 +173,8 @@ std::vector<NgramLevel> count_ngrams(const NgramText& text, const NgramCountOpti
           continue;
         }
         if (k >= 4 && above.raw[parent] < options.min_context) {
-          if (above.raw[parent] == 1.0f) {  // then this is the n-gram's only occurrence: its suffix has one more left neighbour
+          if (above.raw[parent] == 1.0f) {  // then this is the n-gram's only occurrence: its suffix
+                                            // has one more left neighbour
             above.left[suffix] += weight;
             above.left_raw[suffix] += 1.0f;
           }

@@ -17,7 +17,8 @@ struct IsHan {
   bool operator()(std::uint32_t word) const { return word >= begin && word < end; }
 };
 
-// An n-gram that begins a line is preceded by nothing: its continuation count is 0 and its plain count stands.
+// An n-gram that begins a line is preceded by nothing: its continuation count is 0 and its plain
+// count stands.
 Count effective(const NgramLevel& level, std::size_t node, bool last, double continuation) {
   const double count = level.count[node];
   const double raw = level.raw[node];
@@ -93,7 +94,8 @@ void estimate_level(const NgramLevel& above, const NgramLevel& level, bool last,
   }
 }
 
-/// Marks, for each level, the n-grams that end in an avoided sequence; those that are one are marked 2.
+/// Marks, for each level, the n-grams that end in an avoided sequence; those that are one are
+/// marked 2.
 class Avoided {
  public:
   Avoided(const std::vector<NgramLevel>& levels,
@@ -153,12 +155,11 @@ class Avoided {
 };
 
 // Stolcke 1998, "Entropy-based pruning of backoff language models", equations 4 to 7.
-void prune_level(const NgramLevel& above, const NgramLevel& level,
-                 const std::vector<float>& lower, const NgramProbabilities* below, double total,
-                 const IsHan& is_han, const Avoided& avoided, const NgramEstimateOptions& options,
-                 std::size_t length, NgramProbabilities* out) {
-  const double prune_words =
-      options.prune_words * (length >= 4 ? options.prune_long_words : 1.0);
+void prune_level(const NgramLevel& above, const NgramLevel& level, const std::vector<float>& lower,
+                 const NgramProbabilities* below, double total, const IsHan& is_han,
+                 const Avoided& avoided, const NgramEstimateOptions& options, std::size_t length,
+                 NgramProbabilities* out) {
+  const double prune_words = options.prune_words * (length >= 4 ? options.prune_long_words : 1.0);
   out->keep.assign(level.size(), 1);
   for (std::size_t h = 0; h < above.size(); ++h) {
     const std::size_t begin = above.begin[h];
@@ -226,7 +227,8 @@ std::vector<NgramProbabilities> estimate_ngrams(const std::vector<NgramLevel>& l
     prune_level(levels[k - 1], levels[k], out[k - 1].p, k + 1 < order ? &out[k + 1] : nullptr,
                 total, is_han, avoided, options, k + 1, &out[k]);
   }
-  // Back-off weights of the pruned model, lowest order first: `final_p` is what the table will answer for each n-gram counted.
+  // Back-off weights of the pruned model, lowest order first: `final_p` is what the table will
+  // answer for each n-gram counted.
   std::vector<float> lower = out[0].p;
   for (std::size_t k = 1; k < order; ++k) {
     const NgramLevel& above = levels[k - 1];

@@ -18,10 +18,14 @@ using model::WordId;
 
 WordId id_of(const NgramModel& ngrams, std::string_view text, const text::Unit& unit) {
   switch (unit.kind) {
-    case text::UnitKind::LineEnd: return model::kLineEnd;
-    case text::UnitKind::Email: return model::kEmail;
-    case text::UnitKind::Url: return model::kUrl;
-    default: break;
+    case text::UnitKind::LineEnd:
+      return model::kLineEnd;
+    case text::UnitKind::Email:
+      return model::kEmail;
+    case text::UnitKind::Url:
+      return model::kUrl;
+    default:
+      break;
   }
   std::string key;
   text::append_lower(text.substr(unit.begin, unit.end - unit.begin), &key);
@@ -99,13 +103,13 @@ KeystrokeSavings keystroke_savings(const NgramModel& ngrams, std::string_view te
       std::vector<char> open(slots.size(), 1);
       std::size_t still_open = slots.size();
       std::size_t keys = 0;
-      for (std::size_t q = 0; q < lower.size() && still_open > 0; q = next_boundary(lower, q), ++keys) {
+      for (std::size_t q = 0; q < lower.size() && still_open > 0;
+           q = next_boundary(lower, q), ++keys) {
         const std::string_view prefix = std::string_view(lower).substr(0, q);
         const auto list = std::span(out).first(most);
-        const std::size_t n =
-            options.use_recent
-                ? ngrams.top_words(typed.context, prefix, typed.recent, options.mix, list)
-                : ngrams.top_words(typed.context, prefix, list);
+        const std::size_t n = options.use_recent ? ngrams.top_words(typed.context, prefix,
+                                                                    typed.recent, options.mix, list)
+                                                 : ngrams.top_words(typed.context, prefix, list);
         std::size_t place = n;
         for (std::size_t i = 0; i < n && place == n; ++i) {
           place = ngrams.text(out[i].word) == lower ? i : n;

@@ -1,12 +1,12 @@
 #include "train/ngram_recipe.h"
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <vector>
-
-#include <toml++/toml.h>
 
 #include "model/ngram_layout.h"
 
@@ -215,8 +215,8 @@ Result<NgramRecipe> parse_ngram_recipe(std::string_view text, std::string_view w
     estimate.smoothing_han = estimate.smoothing;
   }
   if (smoothing_han != nullptr) {
-    if (Status s = read_smoothing(*smoothing_han, "smoothing_han", where, order,
-                                  &estimate.smoothing_han);
+    if (Status s =
+            read_smoothing(*smoothing_han, "smoothing_han", where, order, &estimate.smoothing_han);
         !s) {
       return s.error();
     }

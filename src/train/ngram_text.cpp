@@ -19,9 +19,12 @@ KeyClass class_of(std::string_view key) {
     return KeyClass::Symbol;
   }
   switch (unit.kind) {
-    case text::UnitKind::Word: return KeyClass::Word;
-    case text::UnitKind::Han: return KeyClass::Han;
-    default: return KeyClass::Symbol;
+    case text::UnitKind::Word:
+      return KeyClass::Word;
+    case text::UnitKind::Han:
+      return KeyClass::Han;
+    default:
+      return KeyClass::Symbol;
   }
 }
 
@@ -51,7 +54,8 @@ std::vector<std::vector<std::uint32_t>> ids_of_sequences(
     text::Unit unit{};
     for (std::size_t at = 0; known && text::next_unit(sequence, at, &unit); at = unit.end) {
       std::string key;
-      text::append_lower(std::string_view(sequence).substr(unit.begin, unit.end - unit.begin), &key);
+      text::append_lower(std::string_view(sequence).substr(unit.begin, unit.end - unit.begin),
+                         &key);
       const auto found = index.find(key);
       known = found != index.end();
       ids.push_back(known ? found->second : model::kUnknownWord);
@@ -105,12 +109,18 @@ void NgramTextReader::add(std::string_view text, double weight, double cased) {
   for (std::size_t at = 0; text::next_unit(text, at, &unit); at = unit.end) {
     const std::string_view shown = text.substr(unit.begin, unit.end - unit.begin);
     switch (unit.kind) {
-      case text::UnitKind::LineEnd: end_line(); continue;
+      case text::UnitKind::LineEnd:
+        end_line();
+        continue;
       case text::UnitKind::Number:
         push(shown.size() <= model::kMaxNumberBytes ? intern(shown) : model::kNumber);
         break;
-      case text::UnitKind::Email: push(model::kEmail); break;
-      case text::UnitKind::Url: push(model::kUrl); break;
+      case text::UnitKind::Email:
+        push(model::kEmail);
+        break;
+      case text::UnitKind::Url:
+        push(model::kUrl);
+        break;
       case text::UnitKind::Han: {
         const char32_t c = base::decode_utf8(shown).code_point;
         std::uint32_t id = c < han_index_.size() ? han_index_[c] : model::kUnknownWord;
@@ -172,7 +182,8 @@ void NgramTextReader::add_words(std::string_view text, double weight) {
 
 NgramText NgramTextReader::finish(const NgramLexiconOptions& options) && {
   NgramText out;
-  // Which units stay, most frequent first; ties by key, so that the result does not depend on the order of the hash map.
+  // Which units stay, most frequent first; ties by key, so that the result does not depend on the
+  // order of the hash map.
   struct Kept {
     std::uint32_t old_id;
     KeyClass kind;
@@ -192,7 +203,8 @@ NgramText NgramTextReader::finish(const NgramLexiconOptions& options) && {
     const double wb = weights_[b.old_id];
     return wa != wb ? wa > wb : keys_[a.old_id] < keys_[b.old_id];
   });
-  const std::size_t max_common = std::min<std::size_t>(options.max_common, 65536) - kFirstLexiconWord;
+  const std::size_t max_common =
+      std::min<std::size_t>(options.max_common, 65536) - kFirstLexiconWord;
   for (std::size_t i = max_common; i < kept.size(); ++i) {
     kept[i].rare = true;
   }

@@ -133,8 +133,10 @@ NgramTable NgramTable::make(const NgramText& text, const std::vector<NgramLevel>
   }
   table.put("ngram.unigram", unigram);
 
-  // Level by level: which nodes of the level above are contexts decides how its `begin` is laid out.
-  std::vector<std::uint32_t> above_kept(text.common_count);  // kept nodes of the level above, in order
+  // Level by level: which nodes of the level above are contexts decides how its `begin` is laid
+  // out.
+  std::vector<std::uint32_t> above_kept(
+      text.common_count);  // kept nodes of the level above, in order
   for (std::uint32_t id = 0; id < text.common_count; ++id) {
     above_kept[id] = id;
   }

@@ -1,4 +1,5 @@
-// The n-gram builder's last step: the kept n-grams quantised and laid out as src/model/ngram_layout.h says.
+// The n-gram builder's last step: the kept n-grams quantised and laid out as
+// src/model/ngram_layout.h says.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,9 @@ class NgramTable {
   std::vector<std::uint32_t> entries_;
 };
 
-/// 256 values that stand for `values` with little error in the logarithm: equally wide steps between the least and the largest,
-/// then Lloyd's iteration (Lloyd 1982). Ascending. `values` may be empty.
+/// 256 values that stand for `values` with little error in the logarithm: equally wide steps
+/// between the least and the largest, then Lloyd's iteration (Lloyd 1982). Ascending. `values` may
+/// be empty.
 std::vector<float> make_codebook(std::span<const float> values);
 
 /// The index of the nearest entry of an ascending `codebook`.
