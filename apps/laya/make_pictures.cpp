@@ -16,7 +16,7 @@ constexpr std::size_t kRows = 10;
 constexpr std::size_t kColumns = 78;
 // What was typed before; and the last words, key by key, so that a ghost stands behind them.
 constexpr const char* kPasted = "Hi Anna, thank you for the photos!\n明天下午我们一起去";
-constexpr const char* kTyped = "吃饭\nLet me know what you th";
+constexpr const char* kTyped = "吃饭\nPlease let me know if you have any qu";
 
 void press(TypeEditor& editor, const char* text) {
   std::vector<Key> keys;
