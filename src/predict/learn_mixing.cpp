@@ -54,28 +54,48 @@ void count(const Places& data, const Place& place, MixingKind kind, float share,
 // The best share for each bucket and how many hits they give together.
 std::size_t best_shares(const Places& data, MixingKind kind, std::span<float> shares) {
   std::vector<std::array<Hits, kGrid + 1>> table(shares.size());
+  std::vector<std::size_t> places(shares.size());
   for (const Place& place : data.places) {
+    ++places[place.bucket];
     for (std::size_t g = 0; g <= kGrid; ++g) {
       count(data, place, kind, static_cast<float>(g) / kGrid, &table[place.bucket][g]);
     }
   }
-  std::size_t total = 0;
-  for (std::size_t b = 0; b < shares.size(); ++b) {
+  // The best share for all buckets together, then for each; neighbours on the grid count too, since
+  // a lone peak is chance.
+  using Row = std::array<Hits, kGrid + 1>;
+  const auto smooth = [](const Row& row, std::size_t at) {
+    return static_cast<double>(row[at == 0 ? 0 : at - 1].sum() + 2 * row[at].sum() +
+                               row[std::min(at + 1, kGrid)].sum()) /
+           4;
+  };
+  const auto best_of = [&](const Row& row) {
     std::size_t best = kGrid / 2;
-    for (std::size_t d = 0; d <= kGrid / 2; ++d) {  // from the middle outwards
-      for (const std::size_t g : {kGrid / 2 - d, kGrid / 2 + d}) {
-        // Neighbours count too: a lone peak is chance.
-        const auto smooth = [&](std::size_t at) {
-          return table[b][at == 0 ? 0 : at - 1].sum() + 2 * table[b][at].sum() +
-                 table[b][std::min(at + 1, kGrid)].sum();
-        };
-        if (smooth(g) > smooth(best)) {
-          best = g;
-        }
+    for (std::size_t distance = 1; distance <= kGrid / 2; ++distance) {  // from the middle outwards
+      for (const std::size_t at : {kGrid / 2 - distance, kGrid / 2 + distance}) {
+        best = smooth(row, at) > smooth(row, best) ? at : best;
       }
     }
-    shares[b] = static_cast<float>(best) / kGrid;
-    total += table[b][best].sum();
+    return best;
+  };
+  Row all{};
+  for (const Row& row : table) {
+    for (std::size_t g = 0; g <= kGrid; ++g) {
+      all[g].top1 += row[g].top1;
+      all[g].top3 += row[g].top3;
+    }
+  }
+  const std::size_t common = best_of(all);
+  std::size_t total = 0;
+  for (std::size_t b = 0; b < shares.size(); ++b) {
+    // A share of its own only where that is no accident: two shares differ at about one place in
+    // twenty, so gains of less than two standard deviations of that are noise.
+    const std::size_t own = best_of(table[b]);
+    const double gain = smooth(table[b], own) - smooth(table[b], common);
+    const double noise = std::sqrt(0.05 * 2 * static_cast<double>(places[b]));
+    const std::size_t chosen = gain > 2 * noise ? own : common;
+    shares[b] = static_cast<float>(chosen) / kGrid;
+    total += table[b][chosen].sum();
   }
   return total;
 }

@@ -4,7 +4,8 @@
 // Objective: over every key of the given lines, how often the word being typed stands in the first
 // slot plus how often in the first three. A key at which it is offered is a key saved, so this is
 // keystrokes saved but for the order of events. For Chinese: next characters named first plus among
-// the first three. A grid, for each bucket by itself; ties go to the more even share. Dev text
+// the first three. A grid; a bucket gets a
+// share of its own only where that gains more than chance would. Dev text
 // only, never test.
 #pragma once
 
