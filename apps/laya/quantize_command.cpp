@@ -14,6 +14,7 @@
 #include "model/cpu_backend.h"
 #include "model/model_loading.h"
 #include "model/quantize.h"
+#include "model/rotation.h"
 #include "simd/dispatch.h"
 #include "text/tokenizer.h"
 
@@ -146,10 +147,12 @@ Status measure(const QuantizeOptions& options, const format::ModelFile& file, Re
   if (!config) {
     return config.error();
   }
-  auto weights = model::load_float_weights(file, *config);
-  if (!weights) {
-    return weights.error();
+  auto loaded = model::load_float_weights(file, *config);
+  if (!loaded) {
+    return loaded.error();
   }
+  // As quantize_file does: what is measured is what is written.
+  const model::OwnedFloatWeights weights = model::rotated_embedding(*config, loaded->weights);
   auto blob = file.blob("vocabulary");
   if (!blob) {
     return blob.error();
@@ -165,7 +168,7 @@ Status measure(const QuantizeOptions& options, const format::ModelFile& file, Re
   report.characters = text->characters;
   model::QuantizeRecipe exact;
   exact.standard.type = simd::WeightType::Fp32;
-  auto exact_weights = model::quantize_weights(*config, weights->weights, exact);
+  auto exact_weights = model::quantize_weights(*config, weights.weights, exact);
   if (!exact_weights) {
     return exact_weights.error();
   }
@@ -175,13 +178,13 @@ Status measure(const QuantizeOptions& options, const format::ModelFile& file, Re
   if (!answers) {
     return answers.error();
   }
-  auto comparison = compare(*config, weights->weights, report.recipe, *answers);
+  auto comparison = compare(*config, weights.weights, report.recipe, *answers);
   if (!comparison) {
     return comparison.error();
   }
   report.comparison = *comparison;
   if (options.sensitivity || report.comparison.overlap < options.target) {
-    auto found = model::measure_sensitivity(*config, weights->weights, report.recipe, *answers);
+    auto found = model::measure_sensitivity(*config, weights.weights, report.recipe, *answers);
     if (!found) {
       return found.error();
     }
@@ -197,7 +200,7 @@ Status measure(const QuantizeOptions& options, const format::ModelFile& file, Re
     const std::string& tensor = report.sensitivity[step % matrices].tensor;
     report.recipe.exceptions[tensor] = model::raised(report.recipe.of(tensor));
     report.raised.push_back(tensor);
-    comparison = compare(*config, weights->weights, report.recipe, *answers);
+    comparison = compare(*config, weights.weights, report.recipe, *answers);
     if (!comparison) {
       return comparison.error();
     }

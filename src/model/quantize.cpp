@@ -7,6 +7,7 @@
 #include "format/model_writer.h"
 #include "model/model_loading.h"
 #include "model/random_model.h"
+#include "model/rotation.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 
@@ -44,23 +45,19 @@ Result<AlignedBytes> pack_matrix(const simd::PackedShape& shape, std::span<const
   return bytes;
 }
 
-Status add_matrix(format::ModelWriter& writer, const format::TensorView& tensor,
-                  const Precision& precision) {
+Status add_matrix(format::ModelWriter& writer, const TensorSpec& spec,
+                  std::span<const float> numbers, const Precision& precision) {
   format::Layout layout;
   layout.rank = 2;
-  layout.shape = tensor.layout.shape;
-  std::vector<float> numbers(std::size_t{layout.shape[0]} * layout.shape[1]);
-  if (auto status = tensor_to_floats(tensor, numbers); !status) {
-    return status;
-  }
+  layout.shape = {spec.shape[0], spec.shape[1], 0, 0};
   if (precision.type == WeightType::Fp32) {
-    return writer.add_f32(tensor.name, tensor.layout.dimensions(), numbers);
+    return writer.add_f32(spec.name, spec.shape, numbers);
   }
   if (precision.type == WeightType::Fp16) {
     layout.element = format::Element::F16;
     std::vector<std::uint16_t> halves(numbers.size());
     simd::to_fp16(simd::best_kernels(), numbers, halves);
-    return writer.add_tensor(tensor.name, layout,
+    return writer.add_tensor(spec.name, layout,
                              std::as_bytes(std::span<const std::uint16_t>(halves)));
   }
   auto bytes = pack_matrix(packed_shape(precision, layout.shape[0], layout.shape[1]), numbers);
@@ -71,7 +68,7 @@ Status add_matrix(format::ModelWriter& writer, const format::TensorView& tensor,
                                                       : format::Element::PackedInt8;
   layout.group = precision.group;
   layout.has_minima = precision.minima == simd::Minima::PerGroup;
-  return writer.add_tensor(tensor.name, layout, std::as_const(*bytes).bytes());
+  return writer.add_tensor(spec.name, layout, std::as_const(*bytes).bytes());
 }
 
 }  // namespace
@@ -191,6 +188,19 @@ Status quantize_file(const format::ModelFile& file, const std::string& path,
   if (auto status = check_recipe(recipe, *config); !status) {
     return status;
   }
+  const std::vector<TensorSpec> specs = tensor_specs(*config);
+  for (const TensorSpec& spec : specs) {
+    const format::Entry* entry = file.find(spec.name);
+    if (entry != nullptr && format::is_packed(entry->layout.element)) {
+      return Error{ErrorCode::BadArgument, file.path() + ": tensor " + spec.name +
+                                               " is quantised already; start from the fp32 file"};
+    }
+  }
+  auto loaded = load_float_weights(file, *config);
+  if (!loaded) {
+    return loaded.error();
+  }
+  const OwnedFloatWeights weights = rotated_embedding(*config, loaded->weights);
   auto metadata = format::metadata(file);
   if (!metadata) {
     return metadata.error();
@@ -201,23 +211,11 @@ Status quantize_file(const format::ModelFile& file, const std::string& path,
   }
   // First what a step reads, in its order; then the rest of the file as it is.
   nlohmann::json kinds = nlohmann::json::object();
-  const std::vector<TensorSpec> specs = tensor_specs(*config);
   for (const TensorSpec& spec : specs) {
-    auto tensor = file.tensor(spec.name);
-    if (!tensor) {
-      return tensor.error();
-    }
-    if (format::is_packed(tensor->layout.element)) {
-      return Error{ErrorCode::BadArgument, file.path() + ": tensor " + spec.name +
-                                               " is quantised already; start from the fp32 file"};
-    }
+    const std::span<const float> numbers = tensor_numbers(*config, weights.weights, spec.name);
     const bool is_matrix = spec.role == TensorRole::Matrix;
-    if (is_matrix && !std::ranges::equal(tensor->layout.dimensions(), spec.shape)) {
-      return Error{ErrorCode::Corrupt,
-                   file.path() + ": tensor " + spec.name + " has not the configuration's shape"};
-    }
-    if (auto status = is_matrix ? add_matrix(*writer, *tensor, recipe.of(spec.name))
-                                : writer->add_tensor(spec.name, tensor->layout, tensor->data);
+    if (auto status = is_matrix ? add_matrix(*writer, spec, numbers, recipe.of(spec.name))
+                                : writer->add_f32(spec.name, spec.shape, numbers);
         !status) {
       return status;
     }

@@ -46,11 +46,11 @@ Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config);
 Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const FloatWeights& weights,
                                             const QuantizeRecipe& recipe);
 
-/// Writes `path`: every matrix as the recipe says; vectors, vocabulary, n-gram table and anything
-/// else as they are in `file`; the metadata with "quantization" added. Matrices of `file` must be
-/// f32 or f16 (BadArgument for a file that is quantised already).
-/// `measured_json`, a JSON object or empty, is kept in the metadata as "quantization_measured":
-/// what the command found the recipe to cost.
+/// Writes `path`: the embedding space rotated (rotation.h), every matrix as the recipe says;
+/// vectors, vocabulary, n-gram table and anything else as they are in `file`; the metadata with
+/// "quantization" added. Matrices of `file` must be f32 or f16 (BadArgument for a file that is
+/// quantised already). `measured_json`, a JSON object or empty, is kept in the metadata as
+/// "quantization_measured": what the command found the recipe to cost.
 Status quantize_file(const format::ModelFile& file, const std::string& path,
                      const QuantizeRecipe& recipe, std::string_view measured_json = {});
 

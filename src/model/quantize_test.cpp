@@ -10,6 +10,7 @@
 #include "model/compare_models.h"
 #include "model/cpu_backend.h"
 #include "model/random_model.h"
+#include "model/rotation.h"
 #include "model/test_models.h"
 #include "simd/dispatch.h"
 
@@ -147,6 +148,48 @@ TEST(Quantize, KeepsEverythingElseAndRefusesASecondTime) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::BadArgument);
   EXPECT_NE(again.error().message.find("already"), std::string::npos);
+}
+
+TEST(Rotation, LeavesTheModelAsItIs) {
+  GruConfig config = tiny_gru_config();
+  config.embedding_dim = 32;
+  const OwnedFloatWeights weights = random_weights(config, 6);
+  const OwnedFloatWeights turned = rotated_embedding(config, weights.weights);
+  EXPECT_FALSE(std::ranges::equal(turned.weights.embedding.data, weights.weights.embedding.data));
+  const auto run_model = [&](const FloatWeights& chosen) {
+    OwnedFloatWeights views;
+    views.weights = chosen;
+    auto tensors = compute_golden(*make_reference_model(config, std::move(views)));
+    EXPECT_TRUE(tensors);
+    std::erase_if(*tensors, [](const auto& t) { return t.first.ends_with("output"); });
+    return *tensors;  // y is turned; scores and states are not
+  };
+  EXPECT_EQ(golden_mismatch(run_model(weights.weights), run_model(turned.weights), 2e-4F, 2e-4F),
+            "");
+}
+
+TEST(Rotation, SavesCandidatesWhereOneDimensionStandsOut) {
+  GruConfig config = tiny_gru_config();
+  config.embedding_dim = 64;
+  OwnedFloatWeights weights = random_weights(config, 6);
+  std::vector<float> out_proj(weights.weights.out_proj.data.begin(),
+                              weights.weights.out_proj.data.end());
+  for (std::size_t k = 0; k < config.hidden_dim; ++k) {
+    out_proj[7 * config.hidden_dim + k] *= 30.0F;  // y[7] as trained models have it
+  }
+  weights.weights.out_proj.data = out_proj;
+  const OwnedFloatWeights turned = rotated_embedding(config, weights.weights);
+  const auto packed = [&](const FloatWeights& chosen, const char* precision) {
+    return make_cpu_model(config, std::move(*quantize_weights(config, chosen, all_as(precision))),
+                          simd::best_kernels());
+  };
+  const MeasuringText text = some_text();
+  const auto answers = ExactAnswers::compute(*packed(weights.weights, "fp32"), text);
+  ASSERT_TRUE(answers);
+  const auto plain = answers->compare(*packed(weights.weights, "int8/64"));
+  const auto rotated = answers->compare(*packed(turned.weights, "int8/64"));
+  ASSERT_TRUE(plain && rotated);
+  EXPECT_GT(rotated->overlap, plain->overlap);
 }
 
 TEST(CompareModels, ColumnsDoNotMix) {
