@@ -1,5 +1,6 @@
-// The text room on any bytes: encoding gives the text back, an edited text has the tokens of a text encoded anew, clusters and
-// normal forms stay inside the text. The first bytes choose the edits, the rest is the text.
+// The text room on any bytes: encoding gives the text back, an edited text has the tokens of a text
+// encoded anew, clusters and normal forms stay inside the text. The first bytes choose the edits,
+// the rest is the text.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -20,14 +21,14 @@ namespace {
 /// Small, so that the target needs no file; its pieces meet the shapes that matter.
 text::Vocabulary small_vocabulary() {
   using text::PieceType;
-  std::vector<text::Piece> pieces = {{"", 0, PieceType::Begin},
-                                     {"\n", 0, PieceType::Newline},
-                                     {"<NUM>", 0, PieceType::Symbol}};
+  std::vector<text::Piece> pieces = {
+      {"", 0, PieceType::Begin}, {"\n", 0, PieceType::Newline}, {"<NUM>", 0, PieceType::Symbol}};
   for (int byte = 0; byte < 256; ++byte) {
     pieces.push_back({std::string(1, static_cast<char>(byte)), 0, PieceType::Byte});
   }
   float score = -2;
-  for (const char* piece : {" ", "e", "a", "th", "the ", "the", "er", "ing ", "我", "，", "， ", "的", "é", "👍", "."}) {
+  for (const char* piece :
+       {" ", "e", "a", "th", "the ", "the", "er", "ing ", "我", "，", "， ", "的", "é", "👍", "."}) {
     pieces.push_back({piece, score -= 0.3f, PieceType::Normal});
   }
   return text::Vocabulary::create(pieces).value();
@@ -49,7 +50,8 @@ void check_editing(std::span<const std::uint8_t> edits, std::string_view input) 
     want.replace(offset, erased, inserted);
     editor.replace(offset, erased, inserted);
     const auto ids = tokenizer().encode(want);
-    require(editor.text() == want && std::equal(ids.begin(), ids.end(), editor.ids().begin(), editor.ids().end()));
+    require(editor.text() == want &&
+            std::equal(ids.begin(), ids.end(), editor.ids().begin(), editor.ids().end()));
     require(editor.closed_tokens() <= ids.size() && editor.unchanged_tokens() <= ids.size());
   }
 }
@@ -67,8 +69,10 @@ void check_clusters(std::string_view input) {
     require(last < input.size() && (last == previous || input.size() > 256));
   }
   require(text::trailing_word(input).size() <= input.size());
-  require(text::first_word_length(input) <= input.size() && text::last_word_length(input) <= input.size());
-  require(input.empty() || (text::first_word_length(input) > 0 && text::last_word_length(input) > 0));
+  require(text::first_word_length(input) <= input.size() &&
+          text::last_word_length(input) <= input.size());
+  require(input.empty() ||
+          (text::first_word_length(input) > 0 && text::last_word_length(input) > 0));
   const std::string normal = text::normalize_nfc(input);
   require(text::normalize_nfc(normal) == normal);
 }

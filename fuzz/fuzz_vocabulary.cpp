@@ -1,4 +1,5 @@
-// Vocabulary::parse on any bytes: an error, or a vocabulary that tokenises any text and gives it back.
+// Vocabulary::parse on any bytes: an error, or a vocabulary that tokenises any text and gives it
+// back.
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ void parse(std::span<const std::byte> bytes) {
   }
   require(vocabulary->size() <= Vocabulary::kMaxPieces);
   const std::vector<std::byte> again = vocabulary->serialize();
-  require(again.size() == bytes.size() && std::memcmp(again.data(), bytes.data(), again.size()) == 0);
+  require(again.size() == bytes.size() &&
+          std::memcmp(again.data(), bytes.data(), again.size()) == 0);
   const Tokenizer tokenizer(std::move(vocabulary).value());
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   require(tokenizer.decode(tokenizer.encode(text)) == text);

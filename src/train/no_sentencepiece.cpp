@@ -4,8 +4,9 @@
 namespace laya::train {
 
 Result<text::Vocabulary> import_sentencepiece(const std::string& path) {
-  return Error{ErrorCode::Unsupported,
-               path + ": this build has no sentencepiece; install libsentencepiece-dev and build again"};
+  return Error{
+      ErrorCode::Unsupported,
+      path + ": this build has no sentencepiece; install libsentencepiece-dev and build again"};
 }
 
 }  // namespace laya::train
