@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "base/atomic_file.h"
+#include "train/corpus.h"
 
 namespace laya::apps {
 namespace {
@@ -34,6 +35,9 @@ std::string to_line(const nlohmann::ordered_json& json) {
 }
 
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes) {
+  if (path.ends_with(".zst")) {
+    return train::read_text(path);
+  }
   if (path != "-") {
     return base::read_file(path, limit_bytes);
   }

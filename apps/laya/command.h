@@ -35,7 +35,8 @@ void fail_usage(Outcome& outcome, std::string_view message);
 /// JSON on one line; bytes that are not UTF-8 become U+FFFD.
 std::string to_line(const nlohmann::ordered_json& json);
 
-/// All of `path`; "-" is standard input. Io names path and reason; TooLarge beyond `limit_bytes`.
+/// All of `path`, decompressed where its name ends in .zst; "-" is standard input. Io names path
+/// and reason; TooLarge beyond `limit_bytes` (zst: beyond what a training text may have).
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes = 1u << 30);
 
 }  // namespace laya::apps

@@ -179,6 +179,15 @@ TEST(CommandLine, EvalKeepsToTheAgreedShape) {
   EXPECT_FALSE(result["saved"].contains("5"));
 }
 
+TEST(CommandLine, EvalReadsCompressedTextAlike) {
+  const std::string eval = "eval ksr --lines 20 --json" + kModel + " --file " + kSource;
+  const Ran plain = run(eval + "/testdata/predict/text.txt");
+  const Ran compressed = run(eval + "/testdata/predict/text.txt.zst");
+  ASSERT_EQ(plain.code, 0) << plain.error;
+  ASSERT_EQ(compressed.code, 0) << compressed.error;
+  EXPECT_EQ(compressed.out, plain.out);
+}
+
 TEST(CommandLine, BenchKeepsToTheAgreedShapeAndChecksItself) {
   const Ran ran =
       run("bench --json --no-mlx --file " + kSource + "/testdata/predict/text.txt" + kModel);
