@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "model/count_allocations.h"
 #include "model/cpu_backend.h"
 #include "model/mlx_backend.h"
@@ -401,11 +402,11 @@ TEST_P(PoisonedWeights, GiveAnErrorAndTheStateStays) {
 
 TEST_P(PoisonedWeights, AreRefusedAtLoadingByName) {
   // In tiny.laya all tensors are f32: a NaN in any of them is found when it is loaded.
-  const std::string folder = testing::TempDir();
+  const base::TestFolder folder;
   const GruConfig config = tiny_gru_config();
   OwnedFloatWeights weights = random_weights(config, 1);
   weights.storage[5][7] = std::numeric_limits<float>::infinity();
-  const std::string path = folder + "poisoned.laya";
+  const std::string path = folder.file("poisoned.laya");
   ASSERT_TRUE(write_model(path, config, weights.weights, "test"));
   const auto file = format::ModelFile::open(path);
   ASSERT_TRUE(file);

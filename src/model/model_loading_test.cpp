@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "format/element.h"
 #include "format/model_writer.h"
 #include "model/random_model.h"
@@ -21,7 +22,7 @@ class Variant {
   std::string as_int32;  ///< a tensor written with another element type
 
   Result<std::unique_ptr<LanguageModel>> load(Backend backend = Backend::Cpu) {
-    const std::string path = testing::TempDir() + "variant.laya";
+    const std::string path = folder_.file("variant.laya");
     const GruConfig config = tiny_gru_config();
     const OwnedFloatWeights weights = random_weights(config, 3);
     auto writer = format::ModelWriter::create(path);
@@ -51,6 +52,7 @@ class Variant {
   }
 
  private:
+  base::TestFolder folder_;
   std::unique_ptr<format::ModelFile> file_;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/test_folder.h"
 #include "format/metadata.h"
 #include "format/model_writer.h"
 #include "model/compare_models.h"
@@ -82,7 +83,8 @@ TEST(Quantize, RefusesRecipesForTensorsThatAreNotThere) {
 }
 
 TEST(Quantize, TheFileHoldsWhatWasMeasuredInMemory) {
-  const std::string path = testing::TempDir() + "quantised.laya";
+  const base::TestFolder folder;
+  const std::string path = folder.file("quantised.laya");
   const format::ModelFile exact = tiny_file();
   for (const char* precision : {"int8/64", "int4/32m", "int4/128", "fp16"}) {
     SCOPED_TRACE(precision);
@@ -116,8 +118,8 @@ TEST(Quantize, TheFileHoldsWhatWasMeasuredInMemory) {
 }
 
 TEST(Quantize, KeepsEverythingElseAndRefusesASecondTime) {
-  const std::string with_blob = testing::TempDir() + "with_blob.laya",
-                    small = testing::TempDir() + "small.laya";
+  const base::TestFolder folder;
+  const std::string with_blob = folder.file("with_blob.laya"), small = folder.file("small.laya");
   const OwnedFloatWeights weights = random_weights(tiny_gru_config(), 9);
   const std::string vocabulary = "a vocabulary";
   const std::array<float, 3> table = {1, 2, 3};
@@ -144,7 +146,7 @@ TEST(Quantize, KeepsEverythingElseAndRefusesASecondTime) {
   EXPECT_EQ(std::memcmp(blob->data(), vocabulary.data(), vocabulary.size()), 0);
   EXPECT_TRUE(std::ranges::equal(file->tensor("ngram.table")->as<float>(), table));
   EXPECT_EQ((*format::metadata(*file))["licence"], "CC0");
-  const auto again = quantize_file(*file, testing::TempDir() + "again.laya", all_as("int8"));
+  const auto again = quantize_file(*file, folder.file("again.laya"), all_as("int8"));
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::BadArgument);
   EXPECT_NE(again.error().message.find("already"), std::string::npos);
