@@ -14,19 +14,21 @@ std::size_t Mixing::prefix_bucket(std::size_t letters) {
 }
 
 const Mixing& shipped_mixing() {
-  // English: `laya eval mixing` over dev en_ewt without its first 600 lines and 1,400 lines of dev
-  // en_sms_nus (86,935 keys), with the network at 28 M tokens: mean of top-1 and top-3 hits 48.69 %
-  // at even shares, 48.84 % at 0.3; no bucket gained more than chance by a share of its own.
-  // Chinese: next character on dev zh_sms_nus, 27,227 characters, top-1 / top-3: table alone 25.99
-  // / 40.09, linear 0.3 26.74 / 40.86, log-linear 0.2 26.76 / 40.88, log-linear 0.4 26.86 / 41.10.
+  // Chosen on dev with the shipped files. `laya eval mixing --words EN_EWT EN_SMS_NUS --han
+  // ZH_SMS_NUS
+  // --skip 600` (240,910 keys, 21,833 characters) proposes log-linear 0.45 for words and linear 0.5
+  // for Han. Words, keystrokes saved with 3 slots on 600 lines of ewt / sms / commonvoice:
+  // log-linear 0.45 40.37 / 27.02 / 38.39, linear 0.3 40.38 / 27.37 / 38.38, 0.4 40.55 / 27.41
+  // / 38.39, 0.5 40.57 / 27.42 / 38.38: flat, so the even share. Han, top-1 / top-3 on 400 lines of
+  // smile_client: log-linear 0.4 47.7 / 63.5, linear 0.5 48.6 / 64.3.
   static const Mixing kMixing = [] {
     Mixing mixing;
     mixing.word_kind = MixingKind::Linear;
     for (auto& row : mixing.word_network) {
-      row.fill(0.3F);
+      row.fill(0.5F);
     }
-    mixing.han_kind = MixingKind::LogLinear;
-    mixing.han_network.fill(0.4F);
+    mixing.han_kind = MixingKind::Linear;
+    mixing.han_network.fill(0.5F);
     return mixing;
   }();
   return kMixing;
