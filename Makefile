@@ -18,11 +18,11 @@ demo: build ## type into Laya; without a terminal, watch a replay
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/laya type; else $(BIN)/laya replay; fi
 
 test: build ## every test
-	@ctest --test-dir build/release --output-on-failure -j $(JOBS) --no-tests=error
+	@scripts/run_tests release $(JOBS)
 
 sanitize: setup ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/build asan-ubsan $(JOBS)
-	@ctest --test-dir build/asan-ubsan --output-on-failure -j $(JOBS) --no-tests=error
+	@scripts/run_tests asan-ubsan $(JOBS)
 
 bench: build ## latency against the floor, on this machine
 	@$(BIN)/laya bench
