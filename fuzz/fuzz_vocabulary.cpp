@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuzz_target.h"
+#include "sealed.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -30,24 +31,9 @@ void parse(std::span<const std::byte> bytes) {
   require(tokenizer.decode(tokenizer.encode(text)) == text);
 }
 
-/// FNV-1a, as vocabulary.cpp ends a blob: so that mutations get past the checksum.
-void seal(std::vector<std::byte>& bytes) {
-  if (bytes.size() < sizeof(std::uint64_t)) return;
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const std::size_t body = bytes.size() - sizeof(hash);
-  for (std::size_t i = 0; i < body; ++i) {
-    hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3ULL;
-  }
-  std::memcpy(bytes.data() + body, &hash, sizeof(hash));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = std::as_bytes(std::span(data, size));
-  parse(bytes);
-  std::vector<std::byte> sealed(bytes.begin(), bytes.end());
-  seal(sealed);
-  parse(sealed);
+  laya::fuzz::parse_raw_and_sealed(std::as_bytes(std::span(data, size)), parse);
   return 0;
 }

@@ -77,11 +77,12 @@ std::size_t complete_utf8_length(std::string_view text) {
   return text.size();
 }
 
-void append_utf8(char32_t code_point, std::string& out) {
+std::size_t encode_utf8(char32_t code_point, std::span<char, 4> out) {
   if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point <= 0xDFFF)) {
     code_point = kReplacementCharacter;
   }
-  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  std::size_t length = 0;
+  const auto put = [&](char32_t byte) { out[length++] = static_cast<char>(byte); };
   if (code_point < 0x80) {
     put(code_point);
   } else if (code_point < 0x800) {
@@ -97,6 +98,12 @@ void append_utf8(char32_t code_point, std::string& out) {
     put(0x80 | ((code_point >> 6) & 0x3F));
     put(0x80 | (code_point & 0x3F));
   }
+  return length;
+}
+
+void append_utf8(char32_t code_point, std::string& out) {
+  char bytes[4];
+  out.append(bytes, encode_utf8(code_point, bytes));
 }
 
 std::string replace_invalid_utf8(std::string_view text) {

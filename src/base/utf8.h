@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,10 @@ bool is_valid_utf8(std::string_view text);
 /// (0…3 bytes), which a caller who receives text in pieces must hold back until the rest arrives.
 /// Ill-formed bytes in the middle do not stop it.
 std::size_t complete_utf8_length(std::string_view text);
+
+/// Writes `code_point` as UTF-8 to the front of `out`; a surrogate or a value above U+10FFFF
+/// becomes U+FFFD. Returns the bytes written, 1…4.
+std::size_t encode_utf8(char32_t code_point, std::span<char, 4> out);
 
 /// Appends `code_point` as UTF-8; a surrogate or a value above U+10FFFF becomes U+FFFD.
 void append_utf8(char32_t code_point, std::string& out);

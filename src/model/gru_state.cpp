@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/byte_reader.h"
+#include "base/fnv1a.h"
 
 namespace laya::model {
 namespace {
@@ -15,16 +16,6 @@ constexpr std::uint32_t kMagic = 0x5453'594CU;  // "LYST" in memory
 constexpr std::uint32_t kVersion = 1;
 // Counting to the position, plus a window, must not wrap.
 constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 62;
-
-// FNV-1a, 64 bit (isthe.com/chongo/tech/comp/fnv): enough against torn or stale cache files; not
-// against an attacker, who could write a valid state anyway.
-std::uint64_t fingerprint(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : bytes) {
-    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
-  }
-  return hash;
-}
 
 std::array<std::uint32_t, 7> dimensions(const GruConfig& config) {
   return {config.vocabulary_size, config.embedding_dim, config.hidden_dim, config.layers,
@@ -121,7 +112,7 @@ std::vector<std::byte> State::serialise() const {
   put(&position_, sizeof(position_));
   put(numbers.data(), numbers.size());
   const std::uint64_t checksum =
-      fingerprint(std::span(out).first(out.size() - sizeof(std::uint64_t)));
+      base::fnv1a_64(std::span(out).first(out.size() - sizeof(std::uint64_t)));
   put(&checksum, sizeof(checksum));
   return out;
 }
@@ -158,7 +149,7 @@ Result<State> State::deserialise(std::span<const std::byte> bytes, const GruConf
     return Error{ErrorCode::Corrupt,
                  "saved state: " + std::to_string(reader.left()) + " bytes too many"};
   }
-  if (fingerprint(bytes.first(bytes.size() - sizeof(std::uint64_t))) != stated) {
+  if (base::fnv1a_64(bytes.first(bytes.size() - sizeof(std::uint64_t))) != stated) {
     return Error{ErrorCode::Corrupt, "saved state: checksum differs"};
   }
   if (state.position_ > kMostTokens) {

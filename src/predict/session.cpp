@@ -34,27 +34,6 @@ float microseconds(std::int64_t from, std::int64_t to) {
   return static_cast<float>(to - from) / 1000.0F;
 }
 
-std::size_t append_utf8(char32_t code_point, char* out) {
-  std::size_t length = 0;
-  const auto put = [&](char32_t byte) { out[length++] = static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xC0 | (code_point >> 6));
-    put(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    put(0xE0 | (code_point >> 12));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  } else {
-    put(0xF0 | (code_point >> 18));
-    put(0x80 | ((code_point >> 12) & 0x3F));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  }
-  return length;
-}
-
 // A candidate before it is written out: a word of the pool or a Chinese word.
 struct Ranked {
   float score = kImpossible;
@@ -307,8 +286,8 @@ bool Session::Impl::write_candidate(const Ranked& entry, std::string_view typed,
     from_ngram = entry.word->from_ngram;
   } else {
     for (std::size_t i = 0; i < entry.han->length; ++i) {
-      length +=
-          append_utf8(engine->index().han()[entry.han->han[i]].code_point, bytes.data() + length);
+      length += base::encode_utf8(engine->index().han()[entry.han->han[i]].code_point,
+                                  std::span<char, 4>(bytes.data() + length, 4));
     }
     candidate.log_prob = entry.han->log_prob;
     from_network = entry.han->from_network;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/byte_reader.h"
+#include "base/fnv1a.h"
 
 namespace laya::text {
 namespace {
@@ -24,14 +25,6 @@ namespace {
 constexpr std::string_view kMagic = "LVOC";
 constexpr std::uint32_t kVersion = 1;
 constexpr float kLowestScore = -1000;  // unigram scores of a 16 k vocabulary lie above -20
-
-std::uint64_t fnv1a(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : bytes) {
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3ULL;
-  }
-  return hash;
-}
 
 /// Fills a buffer of known size from its front.
 class Writer {
@@ -117,7 +110,7 @@ Result<Vocabulary> Vocabulary::parse(std::span<const std::byte> blob) {
     return Error{ErrorCode::Corrupt,
                  "vocabulary: " + std::to_string(reader.left()) + " bytes behind its end"};
   }
-  if (checksum != fnv1a(blob.first(body_bytes))) {
+  if (checksum != base::fnv1a_64(blob.first(body_bytes))) {
     return Error{ErrorCode::Corrupt, "vocabulary: checksum does not match, the file is damaged"};
   }
 
@@ -169,7 +162,7 @@ std::vector<std::byte> Vocabulary::serialize() const {
     writer.put(entry.length);
   }
   writer.bytes(bytes_.data(), bytes_.size());
-  writer.put(fnv1a(std::span(out).first(writer.position())));
+  writer.put(base::fnv1a_64(std::span(out).first(writer.position())));
   return out;
 }
 
@@ -236,7 +229,7 @@ Status Vocabulary::index() {
       return bad_piece(symbol, "has the text of another piece");
     }
   }
-  fingerprint_ = fnv1a(serialize());
+  fingerprint_ = base::fnv1a_64(serialize());
   return {};
 }
 
