@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/allocation_counter.h"
 #include "base/clock.h"
-#include "observe/allocation_counter.h"
 #include "predict/session.h"
 #include "text/grapheme.h"
 #include "text/incremental.h"
@@ -85,7 +85,7 @@ Status run_pass(predict::Session& session, const std::vector<Stroke>& strokes, p
   session.set_text({});
   std::uint64_t revision = 0;
   pass.answers = 0;
-  const observe::AllocationScope scope;
+  const base::AllocationScope scope;
   for (const Stroke& stroke : strokes) {
     predict::Edit edit;
     edit.revision = ++revision;
@@ -167,7 +167,8 @@ std::string worst_cases() {
          "I'm sure it's internationalisation, uncharacteristically counterrevolutionary!\n"
          "用Python写的程序，跑得很快。 ok 好的 no problem，明天见 bye bye\n"
          "W w Wh wh Wha what What's wha 3.14 2024-11-29 10:30 a@b.example www.example.org\n"
-         "的的的的的的的的 一一一一 ，，，， 。。 👍👍🏽 👨‍👩‍👧 é "
+         "的的的的的的的的 一一一一 ，，，， 。。 👍👍🏽 👨‍👩‍👧 "
+         "é "
          "ü "
          "ñ\n";
 }

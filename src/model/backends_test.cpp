@@ -6,8 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "base/allocation_counter.h"
 #include "base/test_folder.h"
-#include "model/count_allocations.h"
 #include "model/cpu_backend.h"
 #include "model/mlx_backend.h"
 #include "model/random_model.h"
@@ -287,7 +287,7 @@ TEST_P(Backends, AllocatesNothingAfterWarmUp) {
   StateHistory history(config());
   std::size_t counted = 0;
   for (int round = 0; round < 3; ++round) {
-    const std::size_t before = allocations_of_this_thread();
+    const std::size_t before = base::allocations_so_far();
     ASSERT_TRUE(model_->advance(*workspace_, pointers, tokens, hidden));
     ASSERT_TRUE(model_->advance(*workspace_, states[3], 9));
     ASSERT_TRUE(model_->logits(*workspace_, hidden, n, scores));
@@ -297,7 +297,7 @@ TEST_P(Backends, AllocatesNothingAfterWarmUp) {
     ASSERT_TRUE(history.push(states[3]));
     ASSERT_TRUE(history.truncate(0, states[4]));
     ASSERT_TRUE(states[5].copy_from(states[3]));
-    counted = allocations_of_this_thread() - before;
+    counted = base::allocations_so_far() - before;
   }
   EXPECT_EQ(counted, 0U);
 }

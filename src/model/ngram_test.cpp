@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "model/count_allocations.h"
+#include "base/allocation_counter.h"
 #include "model/ngram_test_table.h"
 
 namespace laya::model {
@@ -135,14 +135,14 @@ TEST_F(Ngram, AKeyAllocatesNothing) {
   RecentWords recent;
   recent.push(kLineStart, T::kHello);
   std::array<Scored, 8> out;
-  const auto before = allocations_of_this_thread();
+  const auto before = base::allocations_so_far();
   NgramContext context = model_->start();
   model_->push(&context, model_->find("he"));
   std::size_t n = model_->top_words(context, "h", recent, {}, out);
   n += model_->top_han(context, out) + model_->top_any(context, out);
   n += model_->top_characters(context, out);
   EXPECT_GT(n, 0u);
-  EXPECT_EQ(allocations_of_this_thread() - before, 0u);
+  EXPECT_EQ(base::allocations_so_far() - before, 0u);
 }
 
 TEST_F(Ngram, RefusesAMissingOrCutBlobByName) {

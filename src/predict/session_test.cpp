@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "base/allocation_counter.h"
 #include "base/utf8.h"
-#include "model/count_allocations.h"
 #include "predict/source.h"
 #include "predict/test_engine.h"
 #include "text/grapheme.h"
@@ -415,7 +415,7 @@ TEST(Session, AllocatesNothingPerKeyAfterWarmUp) {
         "Thank you for your help, I don't know what you mean. 我们明天去吃饭吧 see you tomorrow at "
         "the café 😀 "
         "foo@bar.com 42 unbelievable systemctl";
-    const std::size_t before = model::allocations_of_this_thread();
+    const std::size_t before = base::allocations_so_far();
     for (int round = 0; round < 3; ++round) {
       for (const char key : text) {
         if (!session.edit({.revision = 1, .insert = {&key, 1}})) {
@@ -430,7 +430,7 @@ TEST(Session, AllocatesNothingPerKeyAfterWarmUp) {
         session.decide({.candidates = 10});
       }
     }
-    EXPECT_EQ(model::allocations_of_this_thread() - before, 0U);
+    EXPECT_EQ(base::allocations_so_far() - before, 0U);
   }
 }
 

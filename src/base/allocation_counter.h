@@ -1,15 +1,16 @@
-// Counts calls of operator new, to prove that a path allocates nothing. A program that links the object library
-// `laya_count_allocations` has its operator new replaced: tests, benchmarks, and `laya` itself for `laya bench` (one relaxed
-// addition a call). Libraries that others embed never link it.
+// Counts calls of operator new, to prove that a path allocates nothing. A program that links the
+// object library `laya_count_allocations` has its operator new replaced: tests, benchmarks, and
+// `laya` itself for `laya bench` (one relaxed addition a call). Libraries that others embed never
+// link it.
 //
-//   observe::AllocationScope scope;
+//   base::AllocationScope scope;
 //   engine.complete(…);
 //   EXPECT_EQ(scope.count(), 0u);
 #pragma once
 
 #include <cstdint>
 
-namespace laya::observe {
+namespace laya::base {
 
 /// Calls of any operator new in this process so far, all threads. malloc() called directly is not
 /// seen.
@@ -30,4 +31,4 @@ class AllocationScope {
   std::uint64_t bytes_;
 };
 
-}  // namespace laya::observe
+}  // namespace laya::base
