@@ -17,6 +17,7 @@ enum class ErrorCode {
   TooLarge,     ///< a size beyond the documented limit
   Unsupported,  ///< valid, but this build or this machine cannot do it
   Timeout,      ///< the time allowed ran out
+  Cancelled,    ///< the caller asked for it to stop (base/cancel_flag.h)
   Internal,     ///< a bug of ours; please report
 };
 
@@ -37,6 +38,8 @@ constexpr const char* error_code_name(ErrorCode code) {
       return "unsupported";
     case ErrorCode::Timeout:
       return "timeout";
+    case ErrorCode::Cancelled:
+      return "cancelled";
     case ErrorCode::Internal:
       return "internal";
   }

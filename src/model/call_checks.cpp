@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "model/workspace.h"
+
 namespace laya::model {
 namespace {
 

@@ -37,8 +37,4 @@ struct GruConfig {
 /// The shape that ships: 8.1 M parameters (design.md, section 3.4 and 3.5).
 GruConfig default_gru_config();
 
-/// At most so many columns go through one advance() or logits() call (design.md, 3.12: weights are
-/// read once for up to 16).
-inline constexpr std::size_t kMaxColumns = 16;
-
 }  // namespace laya::model

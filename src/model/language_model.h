@@ -18,25 +18,9 @@
 #include "base/token_id.h"
 #include "model/gru_config.h"
 #include "model/gru_state.h"
+#include "model/workspace.h"
 
 namespace laya::model {
-
-/// Scratch memory of one backend. Made by LanguageModel::make_workspace, usable only with that
-/// model, by one thread at a time.
-class Workspace {
- public:
-  virtual ~Workspace() = default;
-
- protected:
-  Workspace() = default;
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-};
-
-/// How many threads one call may use (design.md, 3.7). Two pays off for whole steps and full
-/// logits; a Workspace of two threads owns one helper thread, which sleeps when the workspace is
-/// not in use.
-enum class Threads { One, Two };
 
 /// Immutable after loading: any number of threads may call the const functions, each with its own
 /// Workspace and States.
