@@ -82,4 +82,35 @@ struct WindowAttentionArgs {
   float* out = nullptr;  ///< [heads * head_dim]
 };
 
+/// How keys and values of past tokens are stored.
+enum class KvStorage : std::uint8_t { Fp32, Fp16, Int8 };
+
+/// The keys or the values of one layer, by slot: [kv_heads][slots][head_dim]. A view: it owns
+/// nothing (kv_attention.h makes and documents it).
+struct KvPlane {
+  KvStorage storage = KvStorage::Fp16;
+  std::size_t kv_heads = 0;
+  std::size_t slots = 0;
+  std::size_t head_dim = 0;
+  std::byte* data = nullptr;  ///< float, fp16 or int8
+  float* scales = nullptr;    ///< Int8: [kv_heads][slots], value = scale * code; null otherwise
+};
+
+/// Attention of one token over the slots in a list (kv_attention.h documents it).
+struct KvAttentionArgs {
+  KvPlane keys;
+  KvPlane values;
+  std::size_t heads = 0;                 ///< query heads, a multiple of kv_heads
+  std::size_t first_head = 0;            ///< heads [first_head, last_head) are computed
+  std::size_t last_head = 0;             ///
+  float scale = 1.0f;                    ///< factor on q . k
+  const std::uint32_t* slots = nullptr;  ///< oldest first, the token's own last
+  std::size_t count = 0;                 ///< slots in the list, at least 1
+  const float* query = nullptr;          ///< [heads * head_dim]
+  float* out = nullptr;                  ///< [heads * head_dim]
+  float* scratch = nullptr;              ///< kKvHeadsAtOnce * count floats, one a thread
+};
+
+inline constexpr std::size_t kKvHeadsAtOnce = 4;  ///< query heads that read a key together
+
 }  // namespace laya::simd

@@ -39,6 +39,12 @@ struct Kernels {
   void (*tanh)(const float* x, std::size_t n, float* out);
   void (*gru_gates)(const float* gi, const float* gh, const float* h, std::size_t n, float* out);
   void (*window_attention)(const WindowAttentionArgs& args);
+  void (*kv_attention)(const KvAttentionArgs& args);
+  /// Rotates `heads` vectors of head_dim floats in place; cosines and sines have head_dim / 2.
+  void (*rope)(float* x, std::size_t heads, std::size_t head_dim, const float* cosines,
+               const float* sines);
+  void (*silu_gate)(const float* gate, const float* up, std::size_t n, float* out);
+  void (*gelu_gate)(const float* gate, const float* up, std::size_t n, float* out);
   void (*add)(const float* x, std::size_t n, float* accumulator);
   bool (*all_finite)(const float* x, std::size_t n);
   void (*to_fp16)(const float* x, std::size_t n, std::uint16_t* out);

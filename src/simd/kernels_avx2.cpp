@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 1;  // 16 registers hold no more
+constexpr int kKvHeads = 1;
 
 // Sums of neighbouring 16-bit values, added to 8 int32.
 LAYA_INLINE __m256i add_pairs(__m256i total, __m256i words) {
@@ -91,6 +92,7 @@ LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t, const std::in
 }
 
 #include "simd/impl/elementwise.inc"
+#include "simd/impl/kv_attention.inc"
 #include "simd/impl/matmul.inc"
 #include "simd/impl/table.inc"
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
+constexpr int kKvHeads = 1;
 
 // With few results the odd quads have sums of their own: twice the chains hide the latency of
 // vpdpbusd, and Int4's high nibbles can stay where they are and count 16-fold (240 * 127 * 64 fits
@@ -71,6 +72,7 @@ LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, c
 }
 
 #include "simd/impl/elementwise.inc"
+#include "simd/impl/kv_attention.inc"
 #include "simd/impl/matmul.inc"
 #include "simd/impl/table.inc"
 

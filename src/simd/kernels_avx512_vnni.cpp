@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kChunk = 8;
 constexpr int kSideBySide = 2;
+constexpr int kKvHeads = 4;
 
 LAYA_INLINE __m512i quad_of(const std::int8_t* x) {
   std::int32_t four;
@@ -78,6 +79,7 @@ LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, c
 }
 
 #include "simd/impl/elementwise.inc"
+#include "simd/impl/kv_attention.inc"
 #include "simd/impl/matmul.inc"
 #include "simd/impl/table.inc"
 

@@ -221,6 +221,70 @@ void window_attention(const WindowAttentionArgs& args) {
   }
 }
 
+float kv_value(const KvPlane& plane, std::size_t kv_head, std::size_t slot, std::size_t i) {
+  const std::size_t row = kv_head * plane.slots + slot;
+  const std::size_t at = row * plane.head_dim + i;
+  switch (plane.storage) {
+    case KvStorage::Fp32: {
+      float value;
+      std::memcpy(&value, plane.data + at * sizeof value, sizeof value);
+      return value;
+    }
+    case KvStorage::Fp16:
+      return half_at(plane.data, at);
+    case KvStorage::Int8:
+      return plane.scales[row] * static_cast<float>(std::to_integer<std::int8_t>(plane.data[at]));
+  }
+  return 0.0f;
+}
+
+void kv_attention(const KvAttentionArgs& args) {
+  const std::size_t n = args.keys.head_dim;
+  const std::size_t shared = args.heads / args.keys.kv_heads;
+  for (std::size_t head = args.first_head; head < args.last_head; ++head) {
+    const float* query = args.query + head * n;
+    for (std::size_t j = 0; j < args.count; ++j) {
+      float score = 0.0f;
+      for (std::size_t i = 0; i < n; ++i)
+        score += query[i] * kv_value(args.keys, head / shared, args.slots[j], i);
+      args.scratch[j] = score * args.scale;
+    }
+    softmax(args.scratch, args.count, args.scratch);
+    for (std::size_t i = 0; i < n; ++i) {
+      float total = 0.0f;
+      for (std::size_t j = 0; j < args.count; ++j)
+        total += args.scratch[j] * kv_value(args.values, head / shared, args.slots[j], i);
+      args.out[head * n + i] = total;
+    }
+  }
+}
+
+void rope(float* x, std::size_t heads, std::size_t head_dim, const float* cosines,
+          const float* sines) {
+  const std::size_t half = head_dim / 2;
+  for (std::size_t head = 0; head < heads; ++head, x += head_dim) {
+    for (std::size_t i = 0; i < half; ++i) {
+      const float a = x[i];
+      const float b = x[i + half];
+      x[i] = a * cosines[i] - b * sines[i];
+      x[i + half] = b * cosines[i] + a * sines[i];
+    }
+  }
+}
+
+void silu_gate(const float* gate, const float* up, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = gate[i] * sigmoid_of(gate[i]) * up[i];
+}
+
+// (1 + tanh(y)) / 2 is sigmoid(2y), which does not cancel where y is far below 0.
+void gelu_gate(const float* gate, const float* up, std::size_t n, float* out) {
+  constexpr float kTwiceRootTwoOverPi = 1.5957691216057308f;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float g = gate[i];
+    out[i] = g * sigmoid_of(kTwiceRootTwoOverPi * (g + 0.044715f * g * g * g)) * up[i];
+  }
+}
+
 void add(const float* x, std::size_t n, float* accumulator) {
   for (std::size_t i = 0; i < n; ++i) accumulator[i] += x[i];
 }
@@ -268,10 +332,11 @@ void dequantize_row_scalar(const PackedMatrix& matrix, std::size_t row, float* o
 }
 
 const Kernels kScalarKernels = {
-    "scalar",        matmul_blocks,    matmul_rows, dequantize_row_scalar,
-    quantize_column, rms_norm,         softmax,     log_sum_exp,
-    top_k,           exp_all,          sigmoid_all, tanh_all,
-    gru_gates,       window_attention, add,         all_finite,
+    "scalar",        matmul_blocks,    matmul_rows,  dequantize_row_scalar,
+    quantize_column, rms_norm,         softmax,      log_sum_exp,
+    top_k,           exp_all,          sigmoid_all,  tanh_all,
+    gru_gates,       window_attention, kv_attention, rope,
+    silu_gate,       gelu_gate,        add,          all_finite,
     to_fp16,         from_fp16,        stream_read};
 
 }  // namespace laya::simd

@@ -90,6 +90,15 @@ void rms_norm(const Kernels& kernels, std::span<const float> x, std::span<const 
   kernels.rms_norm(x.data(), weight.data(), eps, x.size(), out.data());
 }
 
+void rms_norm_rows(const Kernels& kernels, std::span<const float> x, std::span<const float> weight,
+                   float eps, std::span<float> out) {
+  const std::size_t n = weight.size();
+  assert(n != 0 && x.size() % n == 0 && out.size() == x.size());
+  for (std::size_t at = 0; at < x.size(); at += n) {
+    kernels.rms_norm(x.data() + at, weight.data(), eps, n, out.data() + at);
+  }
+}
+
 void softmax(const Kernels& kernels, std::span<const float> x, std::span<float> out) {
   assert(out.size() == x.size());
   kernels.softmax(x.data(), x.size(), out.data());
@@ -118,6 +127,25 @@ void sigmoid(const Kernels& kernels, std::span<const float> x, std::span<float> 
 void tanh(const Kernels& kernels, std::span<const float> x, std::span<float> out) {
   assert(out.size() == x.size());
   kernels.tanh(x.data(), x.size(), out.data());
+}
+
+void rope(const Kernels& kernels, std::span<float> x, std::span<const float> cosines,
+          std::span<const float> sines) {
+  const std::size_t head_dim = 2 * cosines.size();
+  assert(head_dim != 0 && sines.size() == cosines.size() && x.size() % head_dim == 0);
+  kernels.rope(x.data(), x.size() / head_dim, head_dim, cosines.data(), sines.data());
+}
+
+void silu_gate(const Kernels& kernels, std::span<const float> gate, std::span<const float> up,
+               std::span<float> out) {
+  assert(up.size() == gate.size() && out.size() == gate.size());
+  kernels.silu_gate(gate.data(), up.data(), gate.size(), out.data());
+}
+
+void gelu_gate(const Kernels& kernels, std::span<const float> gate, std::span<const float> up,
+               std::span<float> out) {
+  assert(up.size() == gate.size() && out.size() == gate.size());
+  kernels.gelu_gate(gate.data(), up.data(), gate.size(), out.data());
 }
 
 void gru_gates(const Kernels& kernels, std::span<const float> gi, std::span<const float> gh,

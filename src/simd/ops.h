@@ -52,6 +52,11 @@ void dequantize_row(const Kernels& kernels, const PackedMatrix& matrix, std::siz
 void rms_norm(const Kernels& kernels, std::span<const float> x, std::span<const float> weight,
               float eps, std::span<float> out);
 
+/// The same for each of rows of weight.size() values that follow each other in x (the heads of a
+/// query, the columns of a pass): x.size() is a multiple of weight.size().
+void rms_norm_rows(const Kernels& kernels, std::span<const float> x, std::span<const float> weight,
+                   float eps, std::span<float> out);
+
 /// out = exp(x - max) / sum. Empty stays empty. Entries of -inf get 0; if all are -inf, the result
 /// is uniform.
 void softmax(const Kernels& kernels, std::span<const float> x, std::span<float> out);
@@ -68,6 +73,21 @@ std::size_t top_k(const Kernels& kernels, std::span<const float> x,
 void exp(const Kernels& kernels, std::span<const float> x, std::span<float> out);
 void sigmoid(const Kernels& kernels, std::span<const float> x, std::span<float> out);
 void tanh(const Kernels& kernels, std::span<const float> x, std::span<float> out);
+
+/// Rotary positions in place (Su et al. 2021; the halves of a head are paired, as in GPT-NeoX). x
+/// is [heads][2 * cosines.size()]; for i < half: x[i] = x[i] cos[i] - x[i + half] sin[i] and
+/// x[i + half] = x[i + half] cos[i] + x[i] sin[i], with the old x on the right.
+void rope(const Kernels& kernels, std::span<float> x, std::span<const float> cosines,
+          std::span<const float> sines);
+
+/// out = silu(gate) * up, silu(g) = g * sigmoid(g). `out` may be `gate` or `up`.
+void silu_gate(const Kernels& kernels, std::span<const float> gate, std::span<const float> up,
+               std::span<float> out);
+
+/// out = gelu(gate) * up with the tanh form, gelu(g) = g / 2 * (1 + tanh(sqrt(2 / pi) * (g +
+/// 0.044715 g^3))) (Hendrycks and Gimpel 2016). `out` may be `gate` or `up`.
+void gelu_gate(const Kernels& kernels, std::span<const float> gate, std::span<const float> up,
+               std::span<float> out);
 
 /// The GRU cell after its two products (PyTorch's form, rows ordered r, z, n): gi, gh have 3n
 /// values with their biases in; r = sigmoid(gi_r + gh_r), z = sigmoid(gi_z + gh_z), c = tanh(gi_n +

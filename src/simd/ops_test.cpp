@@ -179,6 +179,79 @@ TEST(Ops, TopKOfRisingValuesTakesTheLast) {
   }
 }
 
+TEST(Ops, RmsNormRowsIsRmsNormOfEachRow) {
+  for (const Kernels* table : available_kernels()) {
+    const std::vector<float> x = Numbers(2).uniform(5 * 24, 2.0f);
+    const std::vector<float> weight = Numbers(3).uniform(24, 1.0f);
+    std::vector<float> got(x.size()), one(24);
+    rms_norm_rows(*table, x, weight, 1e-6f, got);
+    for (std::size_t r = 0; r < 5; ++r) {
+      rms_norm(*table, std::span(x).subspan(r * 24, 24), weight, 1e-6f, one);
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), got.begin() + static_cast<long>(r * 24)));
+    }
+  }
+}
+
+TEST(Ops, RopeRotatesTheHalvesOfEachHead) {
+  for (const Kernels* table : available_kernels()) {
+    for (const std::size_t half : {1u, 8u, 16u, 24u, 32u, 40u, 128u}) {
+      SCOPED_TRACE(testing::Message() << table->name << " half " << half);
+      std::vector<float> cosines(half), sines(half);
+      for (std::size_t i = 0; i < half; ++i) {
+        const double angle =
+            37.0 * std::pow(10000.0, -static_cast<double>(i) / static_cast<double>(half));
+        cosines[i] = static_cast<float>(std::cos(angle));
+        sines[i] = static_cast<float>(std::sin(angle));
+      }
+      const std::vector<float> x = Numbers(half).uniform(3 * 2 * half + 1, 2.0f);
+      std::vector<float> got = x;
+      rope(*table, std::span(got).first(3 * 2 * half), cosines, sines);
+      EXPECT_EQ(got.back(), x.back());
+      for (std::size_t h = 0; h < 3; ++h) {
+        for (std::size_t i = 0; i < half; ++i) {
+          const std::size_t at = h * 2 * half + i;
+          const double a = x[at], b = x[at + half], c = cosines[i], s = sines[i];
+          EXPECT_NEAR(got[at], a * c - b * s, 4e-7);
+          EXPECT_NEAR(got[at + half], b * c + a * s, 4e-7);
+        }
+      }
+    }
+  }
+}
+
+TEST(Ops, GatesMatchTheScalarOnes) {
+  const auto with_up = [](auto gate_function) {
+    return [gate_function](const Kernels& k, std::span<const float> x, std::span<float> out) {
+      gate_function(k, x, Numbers(x.size()).uniform(x.size(), 2.0f), out);
+    };
+  };
+  for (const float scale : {0.1f, 3.0f, 12.0f}) {
+    compare_with_scalar(with_up([](auto&&... a) { silu_gate(a...); }), scale, 1e-6f, 1e-37f);
+    compare_with_scalar(with_up([](auto&&... a) { gelu_gate(a...); }), scale, 1e-5f, 1e-12f);
+  }
+}
+
+// Against the formulas in double: near the origin to 1e-6 of the value, in the tail to 1e-6 of 1.
+TEST(Ops, GatesAreTheFormulas) {
+  std::vector<float> gate, up;
+  for (float g = -30.0f; g <= 30.0f; g += 0.0625f) gate.push_back(g);
+  for (const float g : {0.0f, -0.0f, 1e-30f, -1e-6f, -200.0f, 200.0f, 1e20f}) gate.push_back(g);
+  up.assign(gate.size(), 1.0f);
+  for (const Kernels* table : available_kernels()) {
+    std::vector<float> silu(gate.size()), gelu = gate;
+    silu_gate(*table, gate, up, silu);
+    gelu_gate(*table, gelu, up, gelu);  // in place
+    for (std::size_t i = 0; i < gate.size(); ++i) {
+      const double g = gate[i];
+      const double y = std::sqrt(2.0 / std::acos(-1.0)) * (g + 0.044715 * g * g * g);
+      const double want_silu = g / (1.0 + std::exp(-g));
+      const double want_gelu = g / (1.0 + std::exp(-2.0 * y));
+      EXPECT_NEAR(silu[i], want_silu, 1e-6 * std::fabs(want_silu) + 1e-9) << table->name << g;
+      EXPECT_NEAR(gelu[i], want_gelu, 1e-6 * std::fabs(want_gelu) + 1e-7) << table->name << g;
+    }
+  }
+}
+
 TEST(Ops, GruGatesMatch) {
   compare_with_scalar(
       [](const Kernels& k, std::span<const float> x, std::span<float> out) {
