@@ -285,6 +285,52 @@ Status pack(const PackedShape& shape, std::span<const float> weights, std::span<
   return {};
 }
 
+Status pack_codes(const PackedShape& shape, const CodedRows& coded, std::span<std::byte> out) {
+  if (Status checked = check_shape(shape); !checked) return checked;
+  const PackedMatrix m = layout_of(shape);
+  if (!is_quantised(m.type)) return bad("type", 0, "int4 or int8 is needed for codes");
+  if (m.padded_cols != m.cols) return bad("cols", m.cols, "a multiple of the group is needed");
+  const std::size_t tables = m.rows * m.groups;
+  if (coded.codes.size() != m.rows * m.cols) {
+    return bad("number of codes", coded.codes.size(), "rows * cols is needed");
+  }
+  if (coded.scales.size() != tables ||
+      coded.minima.size() != (m.minima == Minima::PerGroup ? tables : 0)) {
+    return bad("number of scales", coded.scales.size(), "rows * groups is needed, minima alike");
+  }
+  if (out.size() != m.blocks * m.block_bytes) {
+    return bad("output size", out.size(), "packed_size_bytes(shape) is needed");
+  }
+  constexpr std::uint16_t kExponent = 0x7C00;  // all ones: infinite or NaN
+  const auto finite = [](std::uint16_t bits) { return (bits & kExponent) != kExponent; };
+  if (!std::ranges::all_of(coded.scales, finite) || !std::ranges::all_of(coded.minima, finite)) {
+    return Error{ErrorCode::BadArgument, "packed matrix: a scale or minimum is NaN or infinite"};
+  }
+  const Range range = range_of(m.type);
+  for (const std::uint8_t code : coded.codes) {
+    if (code < range.lowest || code > range.highest) {
+      return bad("code", code, m.type == WeightType::Int4 ? "0..15 is needed" : "1..255 is needed");
+    }
+  }
+  std::fill(out.begin(), out.end(), std::byte{0});
+  for (std::size_t row = 0; row < m.blocks * kBlockRows; ++row) {
+    std::byte* block = out.data() + row / kBlockRows * m.block_bytes;
+    const std::size_t lane = row % kBlockRows;
+    const bool real = row < m.rows;
+    for (std::size_t g = 0; real && g < m.groups; ++g) {
+      const std::size_t at = (g * kBlockRows + lane) * sizeof(std::uint16_t);
+      put16(block + at, coded.scales[row * m.groups + g]);
+      if (m.minima == Minima::PerGroup) {
+        put16(block + m.minima_offset + at, coded.minima[row * m.groups + g]);
+      }
+    }
+    for (std::size_t col = 0; col < m.cols; ++col) {
+      put_code(m, block, lane, col, real ? coded.codes[row * m.cols + col] : range.centre);
+    }
+  }
+  return {};
+}
+
 Status unpack(const PackedMatrix& matrix, std::span<float> out) {
   if (out.size() != matrix.rows * matrix.cols)
     return bad("output size", out.size(), "rows * cols is needed");

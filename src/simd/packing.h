@@ -18,6 +18,7 @@
 // Endianness: little, as every CPU we support.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -58,6 +59,19 @@ Result<PackedMatrix> view_packed(const PackedShape& shape, std::span<const std::
 /// is BadArgument; so is one over 32768 in magnitude, except for Fp32: fp16 scales could become
 /// infinite. Deterministic; allocates nothing.
 Status pack(const PackedShape& shape, std::span<const float> weights, std::span<std::byte> out);
+
+/// Rows that are quantised already (another format's, or a search of the caller's), as the formula
+/// above means them.
+struct CodedRows {
+  std::span<const std::uint16_t> scales;  ///< fp16 [rows, groups], groups = cols / group
+  std::span<const std::uint16_t> minima;  ///< the same with Minima::PerGroup, else empty
+  std::span<const std::uint8_t> codes;    ///< [rows, cols]: 0..15 (Int4), 1..255 (Int8)
+};
+
+/// Packs `coded` as it is into `out` (exactly packed_size_bytes, any alignment): nothing is rounded
+/// or searched. BadArgument: not Int4 or Int8, cols no multiple of the group, a span of the wrong
+/// size, a code outside its range, a scale or minimum that is NaN or infinite. Allocates nothing.
+Status pack_codes(const PackedShape& shape, const CodedRows& coded, std::span<std::byte> out);
 
 /// The weights that `matrix` stands for, as fp32, row-major [rows, cols]: what the reference
 /// backend computes with. `out` has rows * cols elements (BadArgument otherwise).

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "simd/float16.h"
 #include "simd/test_data.h"
 
 namespace laya::simd {
@@ -185,6 +186,59 @@ TEST(Packing, RefusesWeightsThatFp16ScalesCannotHold) {
       EXPECT_TRUE(std::isfinite(w));
     }
   }
+}
+
+// Codes as a checkpoint holds them come back as the formula says, to the last bit.
+TEST(Packing, CodesArePackedAsTheyAre) {
+  for (const Case& c : kCases) {
+    if (c.type != WeightType::Int4 && c.type != WeightType::Int8) continue;
+    SCOPED_TRACE(c.name);
+    const std::size_t rows = 19, cols = 256, groups = cols / c.group;
+    const PackedShape shape{rows, cols, c.type, c.group, c.minima};
+    std::vector<std::uint8_t> codes(rows * cols);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      codes[i] =
+          static_cast<std::uint8_t>(c.type == WeightType::Int4 ? i * 7 % 16 : 1 + i * 7 % 255);
+    }
+    const bool has_minima = c.minima == Minima::PerGroup;
+    std::vector<std::uint16_t> scales(rows * groups), minima(has_minima ? rows * groups : 0);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      scales[i] = fp16_from_float(0.01f * static_cast<float>(i % 9 + 1));
+      if (has_minima) minima[i] = fp16_from_float(-0.1f * static_cast<float>(i % 5));
+    }
+    AlignedBytes bytes(packed_size_bytes(shape));
+    ASSERT_TRUE(pack_codes(shape, {scales, minima, codes}, bytes.span()).has_value());
+    std::vector<float> back(rows * cols);
+    ASSERT_TRUE(unpack(view_packed(shape, bytes.span()).value(), back).has_value());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      const std::size_t g = i / cols * groups + i % cols / c.group;
+      const float scale = float_from_fp16(scales[g]);
+      const int centre = c.type == WeightType::Int4 ? kCentreInt4 : kCentreInt8;
+      const float want = has_minima ? float_from_fp16(minima[g]) + scale * codes[i]
+                                    : scale * static_cast<float>(codes[i] - centre);
+      ASSERT_EQ(back[i], want) << "weight " << i;
+    }
+  }
+}
+
+TEST(Packing, CodesThatNoKernelMayReadAreRefused) {
+  const PackedShape shape{1, 32, WeightType::Int8, 32, Minima::None};
+  AlignedBytes bytes(packed_size_bytes(shape));
+  std::vector<std::uint8_t> codes(32, 128);
+  std::vector<std::uint16_t> scales(1, 0x3C00);
+  EXPECT_TRUE(pack_codes(shape, {scales, {}, codes}, bytes.span()).has_value());
+  codes[9] = 0;
+  EXPECT_FALSE(pack_codes(shape, {scales, {}, codes}, bytes.span()).has_value());
+  codes[9] = 1;
+  for (const std::uint16_t bits : std::initializer_list<std::uint16_t>{0x7C00, 0xFC00, 0x7E00}) {
+    scales[0] = bits;
+    EXPECT_FALSE(pack_codes(shape, {scales, {}, codes}, bytes.span()).has_value());
+  }
+  scales[0] = 0x3C00;
+  EXPECT_FALSE(pack_codes(shape, {scales, scales, codes}, bytes.span()).has_value());
+  EXPECT_FALSE(
+      pack_codes({1, 40, WeightType::Int4, 32, Minima::None}, {scales, {}, codes}, bytes.span())
+          .has_value());
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ const std::map<std::string, std::set<std::string>> kRooms{
     {"decide", {"base", "text", "model"}},
     {"observe", {"base"}},
     {"capi", {"base", "predict", "decide"}},
-    {"train", {"base", "text", "format", "model", "predict"}},  // predict: for evaluation only
+    {"train",
+     {"base", "simd", "text", "format", "model", "predict"}},  // predict: for evaluation only
     {"frontends", {"base", "wire"}},
 };
 
