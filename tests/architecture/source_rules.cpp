@@ -44,7 +44,9 @@ const std::vector<Library> kLibraries{
     {"toml++", {"src/train/", "apps/"}},
     {"CLI/", {"apps/"}},
     {"xxhash.h", {"src/format/", "src/train/"}},
+    {"sodium", {"src/catalog/"}},
     {"utf8proc.h", {"src/text/"}},
+    {"zip.h", {"src/catalog/"}},
     {"immintrin.h", {"src/simd/", "src/train/kernels"}},
     {"arm_neon.h", {"src/simd/"}},
 };
