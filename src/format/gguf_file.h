@@ -20,11 +20,7 @@
 namespace laya::format {
 
 /// Limits; each is far beyond any real file.
-inline constexpr std::uint64_t kMaxCheckpointBytes = 1ull << 40;
-inline constexpr std::uint32_t kMaxSourceTensors = 65536;
-inline constexpr std::uint32_t kMaxSourceDimensions = 8;  ///< GGUF itself: 4
-inline constexpr std::uint64_t kMaxSourceElements = 1ull << 48;
-inline constexpr std::uint32_t kMaxSourceNameBytes = 255;
+inline constexpr std::uint32_t kMaxGgufDimensions = 4;  ///< of the format
 inline constexpr std::uint32_t kMaxGgufKeys = 65536;
 inline constexpr std::uint32_t kMaxGgufKeyBytes = 65535;
 inline constexpr std::uint32_t kMaxGgufArrayDepth = 4;

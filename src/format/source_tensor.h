@@ -18,6 +18,13 @@
 
 namespace laya::format {
 
+/// Limits; each is far beyond any real file.
+inline constexpr std::uint64_t kMaxCheckpointBytes = 1ull << 40;
+inline constexpr std::uint32_t kMaxSourceTensors = 65536;
+inline constexpr std::uint32_t kMaxSourceDimensions = 8;
+inline constexpr std::uint64_t kMaxSourceElements = 1ull << 48;
+inline constexpr std::uint32_t kMaxSourceNameBytes = 255;
+
 /// How a foreign tensor is stored. The names are those of the formats that they come from.
 enum class SourceType : std::uint8_t {
   F32,
@@ -84,7 +91,11 @@ struct SourceTensor {
 std::string shape_text(std::span<const std::uint64_t> shape);
 
 /// `text` in quotes, for messages: at most 80 bytes, whatever is not printable ASCII as \xHH.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
+inline std::string quoted(std::string_view text) { return in_quotes(text); }
+
+/// The tensor of that name in a list sorted by name, or null.
+const SourceTensor* find_sorted(std::span<const SourceTensor> tensors, std::string_view name);
 
 /// Rows first … first + count − 1 as fp32 into `out` ([count, columns]). Exact for F32, F16, BF16
 /// (NaNs keep their payload); F64 is rounded; quantised types give the same bits as the reference
