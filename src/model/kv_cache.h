@@ -35,6 +35,7 @@ struct KvOptions {
   std::uint32_t capacity_tokens = 512;  ///< 1..65536
   std::uint32_t tree_nodes = 256;       ///< 0..4096
   KvType type = KvType::F16;
+  std::uint32_t undo_tokens = 64;  ///< so many can be taken back once the ring is full; 0..65536
 
   friend bool operator==(const KvOptions&, const KvOptions&) = default;
 };
@@ -67,8 +68,8 @@ class KvCache {
 
   /// Takes the main sequence back to its first n tokens (n <= length()) and drops the tree. O(1).
   /// Returns the length now: n, or 0 where tokens that position n should attend to were overwritten
-  /// (only possible once length() has passed the capacity; the last 64 tokens can always be taken
-  /// back). The caller then prefills from there.
+  /// (only possible once length() has passed the capacity; the last undo_tokens can always be
+  /// taken back). The caller then prefills from there.
   std::size_t truncate(std::size_t n);
   /// The least n > 0 that truncate() grants; 1 until something was overwritten.
   std::size_t truncatable_to() const;
@@ -135,6 +136,7 @@ class KvCache {
   };
 
   simd::KvPlane plane(std::size_t layer, std::size_t which) const;
+  void copy_slot(std::size_t from, std::size_t to);
   std::size_t first_visible(std::size_t position, std::size_t window) const;
 
   KvOptions options_;

@@ -4,29 +4,10 @@
 
 #include "format/model_writer.h"
 #include "model/model_loading.h"
+#include "model/split_mix.h"
 
 namespace laya::model {
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers everywhere, unlike the distributions of
-/// <random>.
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-
-  /// Uniform in [-1, 1).
-  float next() {
-    state_ += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    z ^= z >> 31;
-    return static_cast<float>(static_cast<double>(z >> 11) * 0x1.0p-52 - 1.0);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 bool ends_with(const std::string& text, std::string_view end) {
   return std::string_view(text).ends_with(end);

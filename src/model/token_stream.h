@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "model/decoder.h"
+#include "model/split_mix.h"
 
 namespace laya::model {
 
@@ -50,7 +51,7 @@ class TokenStream {
   std::vector<float> hidden_, logits_;
   std::vector<std::uint32_t> best_;
   std::vector<float> best_values_;
-  std::uint64_t random_;
+  SplitMix random_;
   TokenId pending_ = kNoToken;  // chosen, or the prompt's last; not yet read
 };
 
