@@ -19,13 +19,8 @@ struct Merge {
 
 /// Working memory of MergeTable::merge(); grows to the longest word met.
 struct MergeScratch {
-  struct Candidate {
-    std::uint32_t rank;
-    std::uint32_t at;  ///< the left symbol
-    TokenId left, right;
-  };
-  std::vector<std::uint32_t> previous, next;  ///< the symbols as a linked list
-  std::vector<Candidate> heap;
+  std::vector<std::uint32_t> previous, next;  ///< [symbols] a long word as a linked list
+  std::vector<std::uint64_t> heap;            ///< rank << 32 | left symbol: the smallest first
 };
 
 class MergeTable {
@@ -33,7 +28,7 @@ class MergeTable {
   static constexpr std::uint32_t kNoRank = 0xFFFFFFFFu;
 
   MergeTable() = default;
-  /// Later ones of the same pair are never used. Ids are the caller's to check.
+  /// Of two with the same pair the first counts. Ids are the caller's to check.
   explicit MergeTable(std::vector<Merge> merges);
 
   std::span<const Merge> list() const { return merges_; }
@@ -48,8 +43,15 @@ class MergeTable {
   std::size_t size_bytes() const;
 
  private:
+  void merge_short(std::size_t first, std::vector<TokenId>& symbols,
+                   std::vector<std::uint32_t>& ends) const;
+  void merge_long(std::size_t first, std::vector<TokenId>& symbols,
+                  std::vector<std::uint32_t>& ends, MergeScratch& scratch) const;
+
   std::vector<Merge> merges_;
-  std::vector<std::uint32_t> table_;  // open addressing, a power of two, ranks or kNoRank
+  // Open addressing, a power of two: hash << 32 | rank, or kEmpty. The hash's upper half is
+  // compared first, so that a pair that is not there costs one look into memory.
+  std::vector<std::uint64_t> table_;
 };
 
 }  // namespace laya::text

@@ -3,6 +3,8 @@
 // checks it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,12 +79,14 @@ inline constexpr std::size_t kMaxSubwordTokens = 1u << 20;  // the largest today
 inline constexpr std::size_t kMaxSubwordMerges = 1u << 22;  // Gemma: 514,906
 inline constexpr std::size_t kMaxSubwordBytes = 1024;  // of one token; today's longest: 128 spaces
 
+/// At most one of scores, merges and merge_ids is not empty; none of them: nothing merges.
 struct SubwordParts {
   SubwordOptions options;
   std::vector<std::string> tokens;  ///< [size] as written in the file (Ġ, ▁, <0x0A>), by id
   std::vector<PieceRole> roles;     ///< [size], or empty: all Normal
-  std::vector<float> scores;  ///< [size] sentencepiece without merges (GGUF "llama"); or empty
-  std::vector<std::string> merges;  ///< "left right", best first; or empty where there are scores
+  std::vector<float> scores;        ///< [size] sentencepiece (GGUF "llama"): the higher first
+  std::vector<std::string> merges;  ///< "left right", best first (GGUF "gpt2")
+  std::vector<std::array<TokenId, 2>> merge_ids;  ///< left and right, best first
 };
 
 /// Sets kind, pre-tokeniser, normaliser and ignore_merges from the GGUF fields tokenizer.ggml.model

@@ -5,7 +5,9 @@
 // ("<eos>") are plain text here, and no control token is ever produced.
 //
 // Promise: decode(encode(x)) == normalized(x) for any bytes, and normalized(x) == x but where the
-// model's own normaliser says NFC (Qwen). Ill-formed UTF-8 is spelled byte by byte.
+// model's own normaliser says NFC (Qwen), and for bytes that a byte-level model has no token for
+// (SmolLM2: six control characters and what no text holds), which are left out as the model's
+// makers leave them out. Ill-formed UTF-8 is spelled byte by byte.
 //
 // Immutable after construction: share one between threads. A few MB; hold it by shared_ptr.
 #pragma once
@@ -19,6 +21,7 @@
 
 #include "base/result.h"
 #include "base/token_id.h"
+#include "text/subword_boundaries.h"
 #include "text/subword_merges.h"
 #include "text/subword_parts.h"
 #include "text/subword_pretokenizer.h"
@@ -31,6 +34,7 @@ namespace laya::text {
 struct SubwordScratch {
   std::string normalized;                ///< NFC of the text, where the model asks for it
   std::vector<std::uint32_t> source_at;  ///< [normalized bytes + 1] their place in the given text
+  std::vector<std::uint32_t> ends;
   MergeScratch merge;
 };
 
@@ -56,13 +60,14 @@ class SubwordTokenizer {
   static Result<SubwordTokenizer> parse(std::span<const std::byte> blob);
   std::vector<std::byte> serialize() const;
 
-  /// The same tokenizer with only the tokens `kept` (ascending ids, no id twice), renumbered to
-  /// rows 0…kept.size()-1. Text whose tokens are all kept is encoded as before, row for id. A
-  /// token that is gone and met in text is spelled by the two tokens it was merged from, and so on
-  /// down, then by bytes. BadArgument unless `kept` holds all of required_by(kept).
+  /// The same tokenizer with only the tokens `kept` (ascending ids, none twice), renumbered to rows
+  /// 0…kept.size()-1. Text whose tokens are all kept is encoded as before, row for id: the tokens
+  /// that merging passes through on its way to kept ones stay known, without a row. Where merging
+  /// ends at one of those, it is spelled by the two that it was merged from, and so on down, then
+  /// by bytes. BadArgument unless `kept` holds all of required_by(kept).
   Result<SubwordTokenizer> pruned(std::span<const TokenId> kept) const;
-  /// `wanted` and what must be kept with it: the 256 bytes, BOS, EOS, and the tokens that `wanted`
-  /// ones were merged from. Ascending. Ids ≥ size() are ignored.
+  /// `wanted` and what must be kept with it so that every text can be spelled: the bytes, BOS and
+  /// EOS. Ascending, none twice. Ids ≥ size() are ignored.
   std::vector<TokenId> required_by(std::span<const TokenId> wanted) const;
 
   /// Tokens, and so the ids 0…size()-1. A model may have more rows (padding): never produced.
@@ -117,19 +122,36 @@ class SubwordTokenizer {
   ///   sentencepiece: the last place between two characters that stand side by side in no token
   ///   (before the last space, mostly; inside Han runs where no token joins the two).
   /// Never inside a character; less where an appended accent could join the last one (NFC). O(n).
-  std::size_t closed_bytes(std::string_view text,
-                           TextPosition position = TextPosition::Start) const;
+  std::size_t closed_bytes(std::string_view text) const;
 
   /// What decode(encode(text)) gives: `text`, or its NFC for the models that ask for it.
   std::string normalized(std::string_view text) const;
 
  private:
-  friend class SubwordBuilder;  // subword_builder.h fills it from checked parts
+  friend struct SubwordAssembly;  // subword_assembly.h: the one way to make one
   SubwordTokenizer() = default;
+
+  void encode_words(std::string_view text, std::vector<TokenId>& ids,
+                    std::vector<std::uint32_t>& ends, MergeScratch& scratch) const;
+  void encode_sentence(std::string_view text, TextPosition position, std::vector<TokenId>& ids,
+                       std::vector<std::uint32_t>& ends, MergeScratch& scratch) const;
+  void push_byte(std::uint8_t byte, std::size_t end, std::vector<TokenId>& ids,
+                 std::vector<std::uint32_t>& ends) const;
+  void push_character(std::string_view text, std::size_t at, std::size_t length,
+                      std::vector<TokenId>& ids, std::vector<std::uint32_t>& ends) const;
+  void finish_word(std::size_t first, std::vector<TokenId>& ids, std::vector<std::uint32_t>& ends,
+                   MergeScratch& scratch) const;
+  bool puts_space_before(std::string_view text, TextPosition position) const;
+  std::size_t closed_words(std::string_view text) const;
+  std::size_t closed_sentence(std::string_view text) const;
 
   SubwordOptions options_;
   SubwordVocabulary vocabulary_;
   MergeTable merges_;
+  CharacterPairs pairs_;                        // sentencepiece
+  UserDefinedTokens user_defined_;              // sentencepiece
+  std::vector<std::uint32_t> spelling_starts_;  // [tokens without a row + 1] into spellings_
+  std::vector<TokenId> spellings_;              // rows
 };
 
 }  // namespace laya::text

@@ -29,8 +29,8 @@ class SubwordVocabulary {
     bool user_defined;  ///< found before merging (subword_parts.h)
   };
 
-  /// `tokens` by id, of which the first `rows` have a row. Errors name "tokens[id]": empty or too
-  /// long, two Normal ones with the same bytes, a byte that nothing spells.
+  /// `tokens` by id, of which the first `rows` have a row. Corrupt or TooLarge name "tokens[id]":
+  /// no bytes or too many, two Normal ones with the same, a Byte of another length than one.
   static Result<SubwordVocabulary> create(std::span<const Token> tokens, std::size_t rows);
 
   std::size_t size() const { return rows_; }
@@ -53,15 +53,17 @@ class SubwordVocabulary {
   TokenId find(std::string_view bytes) const;
   /// The same among tokens with a row, and the Byte one where there is no Normal one.
   TokenId find_row(std::string_view bytes) const;
-  /// What spells one byte: the Byte token, or the Normal one of that byte (byte-level).
+  /// What spells one byte: the Byte token, else the Normal one of that byte (byte-level), else
+  /// kNoToken.
   TokenId byte_id(std::uint8_t byte) const { return byte_ids_[byte]; }
 
+  /// See SubwordTokenizer::with_prefix().
   std::span<const TokenId> with_prefix(std::string_view prefix) const;
 
   std::size_t size_bytes() const;
 
  private:
-  std::size_t slot_of(std::string_view bytes) const;
+  Status index();
 
   std::size_t rows_ = 0;
   std::string bytes_;
