@@ -28,10 +28,11 @@ Activations::Activations(std::size_t max_length, std::size_t max_columns)
   const std::size_t table_bytes =
       round_up(max_length_ / kSmallestGroup * max_columns * sizeof(float), kPackedAlignment);
   memory_.reset(static_cast<std::byte*>(
-      ::operator new[](code_bytes + 2 * table_bytes, std::align_val_t{kPackedAlignment})));
+      ::operator new[](code_bytes + 3 * table_bytes, std::align_val_t{kPackedAlignment})));
   codes_ = reinterpret_cast<std::int8_t*>(memory_.get());
   scales_ = reinterpret_cast<float*>(memory_.get() + code_bytes);
   sums_ = reinterpret_cast<std::int32_t*>(memory_.get() + code_bytes + table_bytes);
+  weighted_sums_ = reinterpret_cast<float*>(memory_.get() + code_bytes + 2 * table_bytes);
 }
 
 void Activations::set(const Kernels& kernels, std::span<const float> x, std::size_t group) {
@@ -43,14 +44,19 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   assert(columns >= 1 && columns <= max_columns_ && length <= max_length_);
   assert(columns == 1 || stride >= length);
   assert(x.size() >= length && x.size() - length >= (columns - 1) * stride);
-  view_ = {x.data(), stride, length, columns, group, nullptr, nullptr, nullptr};
+  view_ = {x.data(), stride, length, columns, group, nullptr, nullptr, nullptr, nullptr};
   if (group == 0) return;
   view_.codes = codes_;
   view_.scales = scales_;
   view_.sums = sums_;
+  view_.weighted_sums = weighted_sums_;
   for (std::size_t c = 0; c < columns; ++c) {
     kernels.quantize_column(x.data() + c * stride, length, group, columns, codes_ + c * kQuad,
                             scales_ + c, sums_ + c);
+  }
+  const std::size_t entries = (length + group - 1) / group * columns;
+  for (std::size_t i = 0; i < entries; ++i) {
+    weighted_sums_[i] = scales_[i] * static_cast<float>(sums_[i]);
   }
 }
 

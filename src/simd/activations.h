@@ -37,10 +37,12 @@ class Activations {
 
   std::size_t max_length_;  // rounded up to the largest group
   std::size_t max_columns_;
-  std::unique_ptr<std::byte, Free> memory_;  // codes, scales, sums: each 64-byte aligned
+  std::unique_ptr<std::byte, Free>
+      memory_;  // codes, scales, sums, weighted sums: each 64-byte aligned
   std::int8_t* codes_;
   float* scales_;
   std::int32_t* sums_;
+  float* weighted_sums_;
   ActivationView view_;
 };
 

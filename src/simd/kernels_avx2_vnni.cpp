@@ -12,7 +12,8 @@ namespace {
 #include "simd/impl/vec_avx2.inc"
 
 constexpr int kChunk = 4;
-constexpr int kSideBySide = 2;
+constexpr int kSideBySide = 1;
+constexpr std::size_t kHoldFrom = kMaxColumns + 1;
 constexpr int kKvHeads = 1;
 
 // With few results the odd quads have sums of their own: twice the chains hide the latency of

@@ -11,7 +11,8 @@ namespace {
 #include "simd/impl/vec_avx512.inc"
 
 constexpr int kChunk = 8;
-constexpr int kSideBySide = 2;
+constexpr int kSideBySide = 1;
+constexpr std::size_t kHoldFrom = 5;
 constexpr int kKvHeads = 4;
 
 LAYA_INLINE __m512i quad_of(const std::int8_t* x) {
@@ -81,6 +82,7 @@ LAYA_INLINE void dot_group(const std::uint8_t* codes, std::size_t block_bytes, c
 #include "simd/impl/elementwise.inc"
 #include "simd/impl/kv_attention.inc"
 #include "simd/impl/matmul.inc"
+#include "simd/impl/held_avx512.inc"
 #include "simd/impl/table.inc"
 
 std::uint64_t stream_read_kernel(const std::byte* data, std::size_t size_bytes) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
+constexpr std::size_t kHoldFrom = kMaxColumns + 1;
 constexpr int kKvHeads = 1;
 
 LAYA_INLINE int8x16_t quad_of(const std::int8_t* x) {

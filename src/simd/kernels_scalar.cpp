@@ -75,8 +75,7 @@ float row_times_column(const MatmulArgs& args, std::size_t row, std::size_t c) {
     const float x_scale = x.scales[g * x.columns + c];
     y = std::fma(static_cast<float>(dot), scale_at(m, row, g) * x_scale, y);
     if (m.minima == Minima::PerGroup) {
-      y = std::fma(minimum_at(m, row, g), x_scale * static_cast<float>(x.sums[g * x.columns + c]),
-                   y);
+      y = std::fma(minimum_at(m, row, g), x.weighted_sums[g * x.columns + c], y);
     }
   }
   return y;
