@@ -12,9 +12,12 @@ namespace {
 // the other at the end.
 constexpr std::size_t kChunkBytes = 32 * 1024;
 
-// Below this a region stays on the calling thread: 4 us of work, where handing over half of it
-// costs about 1 us (cache lines take 100 to 200 ns from core to core).
-constexpr std::size_t kWorthSharingBytes = 384 * 1024;
+// Below this a region stays on the calling thread: 2 us of work in cache, 4 out of memory, where
+// handing over half of it costs about 1 us (cache lines take 100 to 200 ns from core to core).
+constexpr std::size_t kWorthSharingBytes = 192 * 1024;
+
+// From so many columns on, time grows with them (below, the weights' way from memory hides it).
+constexpr std::size_t kColumnsForFree = 4;
 
 MatmulArgs checked_args(const MatmulJob& job, std::size_t rows_out) {
   const ActivationView& x = job.x->view();
@@ -49,7 +52,8 @@ void matmul(const Kernels& kernels, ThreadPool& pool, std::span<const MatmulJob>
   std::size_t bytes = 0;
   for (const MatmulJob& job : jobs) {
     chunks += chunks_of(*job.weights);
-    bytes += job.weights->blocks * job.weights->block_bytes;
+    const std::size_t factor = std::max<std::size_t>(1, job.x->view().columns / kColumnsForFree);
+    bytes += job.weights->blocks * job.weights->block_bytes * factor;
   }
   if (pool.threads() == 1 || bytes < kWorthSharingBytes) {
     for (const MatmulJob& job : jobs) matmul(kernels, job);
