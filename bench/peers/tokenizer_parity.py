@@ -9,7 +9,7 @@ Families: gpt2, smollm, llama3, qwen2 (byte-level, small vocabularies trained he
 gemma and llama2 (sentencepiece, likewise), and each GGUF file given: its vocabulary rebuilt as the
 tokenizer.json that Hugging Face's converter makes of it. A GGUF is also compared as llama.cpp's
 metadata alone (scores, token types), and with llama_cpp's own tokenizer where that is installed.
-`--golden DIR` rewrites the small files that the C++ tests read (testdata/tokenizers).
+`--golden testdata/tokenizers` rewrites the small files that the C++ tests read (see README.md there).
 """
 import argparse, json, os, random, struct, subprocess, sys, tempfile, unicodedata
 
@@ -274,9 +274,10 @@ def write_golden(folder, kind, tok, parts, strings, theirs):
     if parts:
         with open(os.path.join(folder, kind + ".parts.json"), "w", encoding="utf-8") as out:
             out.write(json.dumps(parts, ensure_ascii=False, separators=(",", ":")) + "\n")
-    with open(os.path.join(folder, kind + ".ids.txt"), "w", encoding="utf-8") as out:
-        for text, ids in zip(strings, theirs):
-            out.write(json.dumps(text) + "\t" + " ".join(map(str, ids)) + "\n")
+    with open(os.path.join(folder, "strings.jsonl"), "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(text) + "\n" for text in strings)
+    with open(os.path.join(folder, kind + ".ids"), "w", encoding="utf-8") as out:
+        out.writelines(" ".join(map(str, ids)) + "\n" for ids in theirs)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,15 @@ bool joins_left(char32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
+/// Whether nothing that follows can change `c`: no composition begins with it. A few ranges that
+/// text is full of; all others may.
+bool is_settled(char32_t c) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return (c < 0x80 && !letter && c != '<' && c != '=' && c != '>') ||
+         (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x2010 && c <= 0x2027) ||
+         (c >= 0x3000 && c <= 0x3003) || (c >= 0xFF00 && c <= 0xFF60);
+}
+
 }  // namespace
 
 void normalize_nfc_mapped(std::string_view text, std::string& out,
@@ -63,9 +72,13 @@ std::size_t nfc_closed_bytes(std::string_view text) {
   // Half a character at the end may become a mark.
   std::size_t at = base::complete_utf8_length(text);
   while (at > 0) {
+    const std::size_t behind = at;
     at = base::previous_code_point(text, at);
     const base::Decoded decoded = base::decode_utf8(text.substr(at));
-    if (decoded.status != base::Utf8Status::Valid || !joins_left(decoded.code_point)) {
+    if (decoded.status != base::Utf8Status::Valid || is_settled(decoded.code_point)) {
+      return behind;
+    }
+    if (!joins_left(decoded.code_point)) {
       break;
     }
   }
