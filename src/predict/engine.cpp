@@ -6,7 +6,10 @@
 
 #include "model/model_bundle.h"
 #include "model/ngram.h"
+#include "predict/deep_model.h"
 #include "predict/piece_index.h"
+#include "model/decoder.h"
+#include "text/subword_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -35,6 +38,8 @@ struct Engine::Parts {
   const model::NgramModel* ngrams = nullptr;
   std::unique_ptr<text::Tokenizer> tokenizer;
   std::optional<PieceIndex> index;
+  std::unique_ptr<DeepModel> deep;
+  DeepOptions deep_options;
   Mixing mixing;
   model::Threads threads = model::Threads::One;
 };
@@ -51,6 +56,7 @@ Result<std::unique_ptr<Engine::Parts>> Engine::start(const EngineOptions& option
   }
   auto parts = std::make_unique<Parts>();
   parts->threads = options.threads == 2 ? model::Threads::Two : model::Threads::One;
+  parts->deep_options = options.deep;
   parts->mixing = options.mixing != nullptr ? *options.mixing : shipped_mixing();
   return parts;
 }
@@ -104,6 +110,13 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
     parts->ngrams = nullptr;  // left out on purpose
   }
   parts->index.emplace(parts->tokenizer ? &parts->tokenizer->vocabulary() : nullptr, parts->ngrams);
+  if (!paths.deep_path.empty()) {
+    auto deep = DeepModel::open(paths.deep_path, *parts->index, parts->ngrams);
+    if (!deep) {
+      return deep.error();
+    }
+    parts->deep = std::move(*deep);
+  }
   return Engine(std::move(parts));
 }
 
@@ -132,6 +145,19 @@ Result<Engine> Engine::from_parts(std::unique_ptr<model::LanguageModel> network,
   return Engine(std::move(*parts));
 }
 
+Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
+                        std::unique_ptr<const text::SubwordTokenizer> tokenizer) {
+  auto deep =
+      DeepModel::from_parts(std::move(decoder), std::move(tokenizer), *parts_->index, ngrams());
+  if (!deep) {
+    return deep.error();
+  }
+  parts_->deep = std::move(*deep);
+  return {};
+}
+
+const DeepModel* Engine::deep() const { return parts_->deep.get(); }
+const DeepOptions& Engine::deep_options() const { return parts_->deep_options; }
 const model::LanguageModel* Engine::network() const { return parts_->network; }
 const text::Tokenizer* Engine::tokenizer() const { return parts_->tokenizer.get(); }
 const model::NgramModel* Engine::ngrams() const { return parts_->ngrams; }
@@ -141,7 +167,8 @@ model::Threads Engine::threads() const { return parts_->threads; }
 
 std::size_t Engine::weights_bytes() const {
   return (parts_->network != nullptr ? parts_->network->weights_bytes() : 0) +
-         (parts_->ngrams != nullptr ? parts_->ngrams->size_bytes() : 0);
+         (parts_->ngrams != nullptr ? parts_->ngrams->size_bytes() : 0) +
+         (parts_->deep != nullptr ? parts_->deep->weights_bytes() : 0);
 }
 
 }  // namespace laya::predict

@@ -14,30 +14,36 @@
 
 #include "base/result.h"
 #include "model/language_model.h"
+#include "predict/deep_options.h"
 #include "predict/mixing.h"
 
 namespace laya::text {
+class SubwordTokenizer;
 class Tokenizer;
-}
+}  // namespace laya::text
 namespace laya::model {
+class Decoder;
 class NgramModel;
-}
+}  // namespace laya::model
 
 namespace laya::predict {
 
+class DeepModel;
 class PieceIndex;
 
-/// Model files. Both may be the same file; an empty path leaves that source out; at least one is
-/// needed.
+/// Model files. The first two may be the same file; an empty path leaves that source out; network or
+/// table is needed.
 struct EnginePaths {
   std::string network_path = {};  ///< .laya with a GruLocal and its vocabulary
   std::string ngram_path = {};    ///< .laya with an n-gram table
+  std::string deep_path = {};     ///< .laya with a decoder and its tokenizer: the deep tier
 };
 
 struct EngineOptions {
   int threads = 1;  ///< threads that one model pass may use (1 or 2)
   const Mixing* mixing =
       nullptr;  ///< weights of the sources; nullptr: those learnt for the shipped model
+  DeepOptions deep = {};
 };
 
 class Engine {
@@ -53,6 +59,11 @@ class Engine {
                                    std::unique_ptr<text::Tokenizer> tokenizer,
                                    const model::NgramModel* ngrams, const EngineOptions& options);
 
+  /// Adds a decoder from parts (tests, other loaders); the engine must not have sessions yet. Errors
+  /// as DeepModel::from_parts.
+  Status add_deep(std::unique_ptr<const model::Decoder> decoder,
+                  std::unique_ptr<const text::SubwordTokenizer> tokenizer);
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -62,6 +73,8 @@ class Engine {
   const model::LanguageModel* network() const;
   const text::Tokenizer* tokenizer() const;  ///< of the network; nullptr without one
   const model::NgramModel* ngrams() const;
+  const DeepModel* deep() const;  ///< nullptr without a decoder
+  const DeepOptions& deep_options() const;
   const PieceIndex& index() const;
   const Mixing& mixing() const;
   model::Threads threads() const;  ///< for a session's model passes

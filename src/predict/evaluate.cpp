@@ -144,6 +144,7 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
       options.progress(n + 1, chosen.size());
     }
   }
+  result.deep = session.deep_statistics();
   for (KsrResult::Slot& slot : result.slots) {
     slot.saved = 1 - static_cast<double>(slot.keys_used) / static_cast<double>(result.keystrokes);
   }
@@ -189,6 +190,7 @@ Result<NextCharResult> evaluate_next_char(const Engine& engine,
       options.progress(n + 1, chosen.size());
     }
   }
+  result.deep = session.deep_statistics();
   return result;
 }
 

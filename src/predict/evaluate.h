@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "predict/deep_statistics.h"
 #include "predict/engine.h"
 
 namespace laya::predict {
@@ -45,6 +46,7 @@ struct KsrResult {
   std::uint64_t words = 0;
   std::uint64_t keystrokes = 0;  ///< without any prediction
   std::vector<Slot> slots;       ///< in the order asked
+  DeepStatistics deep;           ///< what the decoder did; zeros without one
 };
 
 /// Types `lines` into one session. BadArgument for a slot count out of range or no lines.
@@ -61,6 +63,7 @@ struct NextCharResult {
   std::uint64_t characters = 0;  ///< Han characters predicted (U+4E00…U+9FFF)
   std::uint64_t top1 = 0;
   std::uint64_t top3 = 0;
+  DeepStatistics deep;
 };
 
 /// Before each Han character of each line, asks for the next Han character; other characters are

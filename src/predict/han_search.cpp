@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
+#include "predict/deep_source.h"
+
 namespace laya::predict {
 namespace {
 
@@ -12,14 +15,31 @@ constexpr float kLogGrow = -0.9F;  // p ≥ 0.4
 constexpr std::size_t kFollowers = 4;
 constexpr std::size_t kPasses = 2;
 
+// ln p of one more character, with what the decoder knows of it.
+float mix_deep(const SearchSources& sources, const Shares& shares, const HanWord& word,
+               char32_t next, float log_instant) {
+  std::array<char, 4 * HanWord::kMaxHan> bytes;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < word.length; ++i) {
+    length += base::encode_utf8(sources.index->han()[word.han[i]].code_point,
+                                std::span<char, 4>(bytes.data() + length, 4));
+  }
+  std::array<char, 4> character;
+  const std::size_t size = base::encode_utf8(next, character);
+  const float log_deep =
+      sources.deep->log_han_after({bytes.data(), length}, {character.data(), size});
+  return log_deep > 0 ? log_instant
+                      : mix(MixingKind::Linear, shares.han_deep, log_deep, log_instant);
+}
+
 bool better(const HanWord& a, const HanWord& b) {
   return a.log_prob != b.log_prob ? a.log_prob > b.log_prob : a.han < b.han;
 }
 
 }  // namespace
 
-std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text, float share,
-                            std::span<HanWord> out) {
+std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text,
+                            const Shares& shares, std::span<HanWord> out) {
   std::size_t count = 0;
   const auto add = [&](std::uint32_t index) -> HanWord* {
     for (std::size_t i = 0; i < count; ++i) {
@@ -54,31 +74,46 @@ std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text,
       }
     }
   }
-  if (network) {
-    const std::span<const float> log_probs = sources.network->tree().root_log_probs();
+  // A source's likeliest characters, by its own number for each.
+  const auto add_best = [&](std::size_t size, auto value, bool HanWord::*from) {
     std::array<std::uint32_t, kPool> best;
-    std::size_t size = 0;
+    std::size_t kept = 0;
     const auto more_probable = [&](std::uint32_t a, std::uint32_t b) {
-      const float pa = log_probs[han[a].token];
-      const float pb = log_probs[han[b].token];
+      const float pa = value(a);
+      const float pb = value(b);
       return pa != pb ? pa > pb : a < b;
     };
-    for (std::uint32_t i = 0; i < han.size() && han[i].token != kNoToken; ++i) {
-      if (size == kPool) {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      if (kept == kPool) {
         if (!more_probable(i, best.front())) {
           continue;
         }
         std::pop_heap(best.begin(), best.end(), more_probable);
-        --size;
+        --kept;
       }
-      best[size++] = i;
-      std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(size), more_probable);
+      best[kept++] = i;
+      std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), more_probable);
     }
-    for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t i = 0; i < kept; ++i) {
       if (HanWord* word = add(best[i])) {
-        word->from_network = true;
+        word->*from = true;
       }
     }
+  };
+  if (network) {
+    const std::span<const float> log_probs = sources.network->tree().root_log_probs();
+    std::size_t pieces = 0;  // characters with a piece come first
+    while (pieces < han.size() && han[pieces].token != kNoToken) {
+      ++pieces;
+    }
+    add_best(
+        pieces, [&](std::uint32_t i) { return log_probs[han[i].token]; }, &HanWord::from_network);
+  }
+  const std::span<const float> deep =
+      shares.han_deep > 0 ? sources.deep->han_probs() : std::span<const float>();
+  if (!deep.empty()) {
+    add_best(
+        deep.size(), [&](std::uint32_t i) { return deep[i]; }, &HanWord::from_deep);
   }
 
   for (std::size_t i = 0; i < count; ++i) {
@@ -94,9 +129,11 @@ std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text,
                                       sources.ngrams->recent(), sources.ngrams->recent_mix());
     word.log_p_network = log_network;
     word.log_p_ngram = log_ngram;
-    word.log_prob =
-        mix(sources.mixing->han_kind, !network ? 0 : (sources.ngrams == nullptr ? 1 : share),
-            log_network, log_ngram);
+    word.log_p_deep =
+        deep.empty() ? kImpossible : std::log(std::max(deep[word.han[0]], 1e-30F));
+    word.log_prob = mix(sources.mixing->han_deep_kind, deep.empty() ? 0 : shares.han_deep,
+                        word.log_p_deep,
+                        mix(sources.mixing->han_kind, shares.han_network, log_network, log_ngram));
     word.node = kRoot;
     if (sources.ngrams != nullptr) {
       word.context = sources.ngrams->context(text);
@@ -110,7 +147,8 @@ std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text,
   return wanted;
 }
 
-void HanSearch::extend(const SearchSources& sources, float share, std::span<HanWord> words) {
+void HanSearch::extend(const SearchSources& sources, const Shares& shares,
+                       std::span<HanWord> words) {
   if (sources.ngrams == nullptr) {
     return;  // without the table every follower would cost a pass over all logits; single
              // characters then
@@ -174,8 +212,11 @@ void HanSearch::extend(const SearchSources& sources, float share, std::span<HanW
         const bool looked = network && word.node != kRoot && han[index].token != kNoToken;
         const float log_network =
             looked ? sources.network->tree().log_prob(word.node, han[index].token) : kImpossible;
-        const float log_prob =
-            mix(sources.mixing->han_kind, looked ? share : 0, log_network, best[k].log_prob);
+        float log_prob = mix(sources.mixing->han_kind, looked ? shares.han_network : 0, log_network,
+                             best[k].log_prob);
+        if (shares.han_deep > 0) {
+          log_prob = mix_deep(sources, shares, word, han[index].code_point, log_prob);
+        }
         if (log_prob > best_log_prob) {
           best_log_prob = log_prob;
           best_han = index;

@@ -14,16 +14,9 @@
 #include "predict/mixing.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"
+#include "predict/search_sources.h"
 
 namespace laya::predict {
-
-/// What a search may use; any but `index` may be nullptr, not both sources.
-struct SearchSources {
-  NetworkSource* network = nullptr;
-  NgramSource* ngrams = nullptr;
-  const PieceIndex* index = nullptr;
-  const Mixing* mixing = nullptr;
-};
 
 /// A word of 1…kMaxHan characters.
 struct HanWord {
@@ -33,8 +26,10 @@ struct HanWord {
   float log_prob = kImpossible;
   float log_p_network = kImpossible;  ///< of the first character
   float log_p_ngram = kImpossible;
+  float log_p_deep = kImpossible;
   bool from_network = false;
   bool from_ngram = false;
+  bool from_deep = false;
   NodeId node = kRoot;  ///< the tree's node behind as many of the characters as were looked into
   model::NgramContext context;  ///< behind the word
 };
@@ -43,17 +38,16 @@ class HanSearch {
  public:
   static constexpr std::size_t kPool = 64;
 
-  /// The likeliest next characters, best first, ties by code point; mixed scores. Both sources must
-  /// be prepared. `share` is λ.
-  std::size_t next(const SearchSources& sources, const TypedText& text, float share,
+  /// The likeliest next characters, best first, ties by code point; mixed scores.
+  std::size_t next(const SearchSources& sources, const TypedText& text, const Shares& shares,
                    std::span<HanWord> out);
 
   /// Grows each of `words` (single characters) while what follows is nearly certain; at most two
   /// passes. A word that has grown replaces the one it grew from.
-  void extend(const SearchSources& sources, float share, std::span<HanWord> words);
+  void extend(const SearchSources& sources, const Shares& shares, std::span<HanWord> words);
 
  private:
-  std::array<HanWord, 2 * kPool> pool_;
+  std::array<HanWord, 3 * kPool> pool_;
 };
 
 }  // namespace laya::predict

@@ -13,6 +13,12 @@ std::size_t Mixing::prefix_bucket(std::size_t letters) {
   return letters < 2 ? letters : (letters < 4 ? 2 : 3);
 }
 
+Shares Mixing::shares_at(std::size_t units, std::size_t letters) const {
+  const std::size_t row = context_bucket(units);
+  const std::size_t column = prefix_bucket(letters);
+  return {word_network[row][column], word_deep[row][column], han_network[row], han_deep[row]};
+}
+
 const Mixing& shipped_mixing() {
   // Chosen on dev with the shipped files. `laya eval mixing --words EN_EWT EN_SMS_NUS --han
   // ZH_SMS_NUS
@@ -29,6 +35,10 @@ const Mixing& shipped_mixing() {
     }
     mixing.han_kind = MixingKind::Linear;
     mixing.han_network.fill(0.5F);
+    for (auto& row : mixing.word_deep) {
+      row.fill(0.6F);
+    }
+    mixing.han_deep.fill(0.4F);
     return mixing;
   }();
   return kMixing;

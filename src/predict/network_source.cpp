@@ -1,9 +1,9 @@
 #include "predict/network_source.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "predict/softmax.h"
 #include "text/units.h"
 
 namespace laya::predict {
@@ -21,20 +21,6 @@ constexpr float kShareOfUnseen = 0.5F;
 constexpr float kWorthALook = 0.2F;
 constexpr std::size_t kColumns = 8;  // of one pass; more cost more than they find
 constexpr std::size_t kRounds = 2;
-
-// e^x for x ≤ 0 to 2e-7, written so that the compiler makes vectors of it (Cody & Waite's
-// reduction, degree 6 Taylor).
-inline float exp_below_zero(float x) {
-  x = std::max(x, -87.0F);
-  const float scaled = x * 1.44269504F;
-  const float rounded = (scaled + 12582912.0F) - 12582912.0F;  // 1.5·2^23: to the nearest integer
-  const float r = (x - rounded * 0.693359375F) + rounded * 2.12194440e-4F;
-  const float p =
-      1 + r * (1 + r * (0.5F + r * (0.16666667F +
-                                    r * (0.041666668F + r * (0.008333334F + r * 0.0013888889F)))));
-  const auto exponent = static_cast<std::int32_t>(rounded) + 127;
-  return p * std::bit_cast<float>(exponent << 23);
-}
 
 // What a written form still counts once query.typed stands there: all, or little where the case
 // differs. "M" makes Monday likelier than my; but people also write london.

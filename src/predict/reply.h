@@ -12,10 +12,10 @@
 
 namespace laya::predict {
 
-/// Which source put a candidate into the pool. Both: each source proposed it by itself.
-enum class Origin : std::uint8_t { Network, Ngram, Both };
+/// Which source put a candidate into the pool. Both: more than one proposed it by itself.
+enum class Origin : std::uint8_t { Network, Ngram, Both, Deep };
 
-/// Short lower-case name of `origin` ("network", "ngram", "both"), for JSON.
+/// Short lower-case name of `origin` ("network", "ngram", "both", "deep"), for JSON.
 constexpr const char* origin_name(Origin origin) {
   switch (origin) {
     case Origin::Network:
@@ -24,6 +24,8 @@ constexpr const char* origin_name(Origin origin) {
       return "ngram";
     case Origin::Both:
       return "both";
+    case Origin::Deep:
+      return "deep";
   }
   return "both";
 }

@@ -10,36 +10,24 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "predict/casing.h"
+#include "predict/deep_source.h"
 #include "predict/engine.h"
 #include "predict/ghost_search.h"
 #include "predict/han_search.h"
+#include "predict/list_builder.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"
 #include "predict/piece_index.h"
 #include "predict/source.h"
 #include "predict/typed_text.h"
-#include "text/script.h"
 #include "text/units.h"
 
 namespace laya::predict {
 namespace {
 
-constexpr std::size_t kMaxCandidateBytes = 192;
-constexpr std::size_t kMaxPrefixLetters = 32;  // longer runs of letters are no words
-constexpr float kOtherCase = 0.1F;             // see WordQuery::other_case
-constexpr std::size_t kHanShown = 8;           // characters looked into for words
-
 float microseconds(std::int64_t from, std::int64_t to) {
   return static_cast<float>(to - from) / 1000.0F;
 }
-
-// A candidate before it is written out: a word of the pool or a Chinese word.
-struct Ranked {
-  float score = kImpossible;
-  const PoolWord* word = nullptr;
-  const HanWord* han = nullptr;
-};
 
 }  // namespace
 
@@ -48,33 +36,18 @@ struct Session::Impl {
 
   void feed(const TypedText::Delta& delta);
   void block(std::uint64_t revision);
-  float network_share(std::size_t letters);
-  float han_share();
-  void find_candidates(std::size_t wanted);
-  bool write_candidate(const Ranked& ranked, std::string_view typed, SentenceStart start);
-  void find_ghost();
-  std::string_view display(const PoolWord& word) const;
+  void find_ghost(ReplyBuffers* out);
 
   const Engine* engine;
   TypedText text;
   std::optional<NgramSource> ngrams;
   std::optional<NetworkSource> network;
+  std::optional<DeepSource> deep;
+  SearchSources instant;  // without the decoder
   SearchSources sources;
-  WordPool pool;
-  HanSearch han_search;
+  ListBuilder lists;
   GhostSearch ghost_search;
-  std::array<HanWord, HanSearch::kPool> han_words;
-  std::array<char, 2 * text::kMaxUnitBytes> prefix_bytes;
-  std::size_t han_count = 0;
-  std::size_t prefix_length = 0;
-  std::vector<Ranked> ranked;
-
-  Reply reply;
-  std::array<Candidate, Reply::kMaxCandidates> candidates;
-  std::array<Ranked, Reply::kMaxCandidates> shown;
-  std::array<std::array<char, kMaxCandidateBytes>, Reply::kMaxCandidates> texts;
-  std::size_t count = 0;
-  float pool_mass = 0;
+  ReplyBuffers answer;
 
   FieldKind kind = FieldKind::Text;
   std::uint64_t revision = 0;
@@ -83,15 +56,22 @@ struct Session::Impl {
 };
 
 Session::Impl::Impl(const Engine& e)
-    : engine(&e), ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0) {
+    : engine(&e),
+      lists(e),
+      ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0) {
   if (e.ngrams() != nullptr) {
     ngrams.emplace(*e.ngrams(), e.index());
   }
   if (e.network() != nullptr) {
     network.emplace(*e.network(), *e.tokenizer(), e.index(), e.ngrams(), e.threads());
   }
-  sources = {network ? &*network : nullptr, ngrams ? &*ngrams : nullptr, &e.index(), &e.mixing()};
-  ranked.reserve(WordPool::kCapacity + HanSearch::kPool);
+  instant = {network ? &*network : nullptr, ngrams ? &*ngrams : nullptr, &e.index(), &e.mixing(),
+             nullptr};
+  sources = instant;
+  if (e.deep() != nullptr) {
+    deep.emplace(*e.deep(), e.index(), e.ngrams(), e.threads(), e.deep_options());
+    sources.deep = &*deep;
+  }
 }
 
 void Session::Impl::feed(const TypedText::Delta& delta) {
@@ -102,211 +82,13 @@ void Session::Impl::feed(const TypedText::Delta& delta) {
   if (network) {
     network->follow(text, delta);
   }
-}
-
-float Session::Impl::network_share(std::size_t letters) {
-  if (!network) {
-    return 0;
-  }
-  if (!ngrams) {
-    return 1;
-  }
-  return engine->mixing().word_network[Mixing::context_bucket(ngrams->units_in_line(text))]
-                                      [Mixing::prefix_bucket(letters)];
-}
-
-float Session::Impl::han_share() {
-  if (!network) {
-    return 0;
-  }
-  if (!ngrams) {
-    return 1;
-  }
-  return engine->mixing().han_network[Mixing::context_bucket(ngrams->units_in_line(text))];
-}
-
-std::string_view Session::Impl::display(const PoolWord& word) const {
-  if (engine->ngrams() != nullptr && word.word != model::kUnknownWord) {
-    const std::string_view written = engine->ngrams()->display(word.word);
-    if (!written.empty()) {
-      return written;
-    }
-  }
-  return word.key;
-}
-
-void Session::Impl::find_candidates(std::size_t wanted) {
-  count = 0;
-  pool.clear();
-  ranked.clear();
-  pool_mass = 0;
-  const std::string_view typed = text.open_word();
-  const std::string_view rest_of_word = text.rest_of_word();
-  if (text.ends_in_half_character()) {
-    reply.silence = Silence::HalfCharacter;
-    return;
-  }
-  if (typed.empty() && !rest_of_word.empty()) {
-    // Before a word's first letter: whatever is inserted would run into it.
-    reply.silence = Silence::MidWord;
-    return;
-  }
-  if (base::count_code_points(typed) > kMaxPrefixLetters || text.in_address()) {
-    reply.silence = Silence::NothingKnown;
-    return;
-  }
-  if (typed.empty() && text.needs_space()) {
-    reply.silence = Silence::NeedsSpace;
-    return;
-  }
-  prefix_length = text::copy_lower(typed, prefix_bytes.data(), prefix_bytes.size());
-
-  WordQuery query;
-  query.prefix = {prefix_bytes.data(), prefix_length};
-  query.typed = typed;
-  const bool typed_capital = !typed.empty() && typed.front() >= 'A' && typed.front() <= 'Z';
-  query.other_case = text.writes_without_capitals() && !typed_capital ? 1 : kOtherCase;
-  query.wanted = wanted;
-  query.kind = engine->mixing().word_kind;
-  query.network_share = network_share(base::count_code_points(typed));
-  std::size_t han_shown = 0;
-  if (typed.empty()) {
-    han_shown = std::min(han_search.next(sources, text, han_share(), han_words), kHanShown);
-    if (han_shown >= wanted && wanted > 0) {
-      query.rival = std::exp(han_words[wanted - 1].log_prob);
-    }
-  }
-  if (ngrams) {
-    ngrams->propose(text, query, &pool);
-  }
-  if (network) {
-    network->propose(text, query, &pool);
-  }
-  if (ngrams) {
-    ngrams->score(text, query, &pool);
-  }
-  if (network) {
-    network->score(text, query, &pool);
-  }
-  const bool network_ready = network && network->tree().ready();
-  const float share = network_ready ? query.network_share : 0;
-  const std::string_view next_word = text.next_word_after();
-  std::array<char, 2 * text::kMaxUnitBytes> next_lower;
-  const std::string_view next_key(
-      next_lower.data(), text::copy_lower(next_word, next_lower.data(), next_lower.size()));
-  for (PoolWord& word : pool.words()) {
-    const float log_p_ngram = word.log_p_ngram + word.log_case_fit;
-    word.score = mix(query.kind, share, word.log_p_network, log_p_ngram);
-    pool_mass += std::exp(mix(MixingKind::Linear, share, word.log_p_network, log_p_ngram));
-    if (word.key == query.prefix || word.score == kImpossible) {
-      continue;  // nothing to add
-    }
-    if (!rest_of_word.empty()) {
-      // Inside a word: it must end as what stands right of the caret, and something must be missing
-      // between.
-      if (word.key.size() <= prefix_length + rest_of_word.size() ||
-          !word.key.ends_with(rest_of_word)) {
-        continue;
-      }
-    } else if (word.key == next_key) {
-      continue;  // would stand there twice (complaint 3)
-    }
-    ranked.push_back({word.score, &word, nullptr});
-  }
-  for (std::size_t i = 0; i < han_shown; ++i) {
-    ranked.push_back({han_words[i].log_prob, nullptr, &han_words[i]});
-  }
-  const auto order = [this](const Ranked& a, const Ranked& b) {
-    if (a.score != b.score) {
-      return a.score > b.score;
-    }
-    if ((a.word == nullptr) != (b.word == nullptr)) {
-      return a.word != nullptr;
-    }
-    return a.word != nullptr ? a.word->key < b.word->key : a.han->han < b.han->han;
-  };
-  const std::size_t size = std::min(wanted, ranked.size());
-  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(size),
-                    ranked.end(), order);
-  ranked.resize(size);
-
-  // Chinese characters that made it into the list grow into words.
-  std::array<HanWord, Reply::kMaxCandidates> growing;
-  std::size_t growing_count = 0;
-  for (const Ranked& entry : ranked) {
-    if (entry.han != nullptr) {
-      growing[growing_count++] = *entry.han;
-    }
-  }
-  if (growing_count > 0) {
-    han_search.extend(sources, han_share(), std::span(growing.data(), growing_count));
-    std::copy_n(growing.begin(), growing_count, han_words.begin());
-    std::size_t next = 0;
-    for (Ranked& entry : ranked) {
-      if (entry.han != nullptr) {
-        entry.han = &han_words[next++];
-      }
-    }
-  }
-
-  const SentenceStart start =
-      typed.empty() && text.at_sentence_start() ? SentenceStart::Yes : SentenceStart::No;
-  for (const Ranked& entry : ranked) {
-    if (write_candidate(entry, typed, start)) {
-      shown[count] = entry;
-      ++count;
-    }
-  }
-  if (count == 0) {
-    reply.silence = rest_of_word.empty() ? Silence::NothingKnown : Silence::MidWord;
+  if (deep) {
+    deep->follow(text, delta);
   }
 }
 
-bool Session::Impl::write_candidate(const Ranked& entry, std::string_view typed,
-                                    SentenceStart start) {
-  std::array<char, kMaxCandidateBytes>& bytes = texts[count];
-  Candidate& candidate = candidates[count];
-  std::size_t length = 0;
-  bool from_network = false;
-  bool from_ngram = false;
-  if (entry.word != nullptr) {
-    if (typed.size() > bytes.size()) {
-      return false;
-    }
-    std::copy(typed.begin(), typed.end(), bytes.begin());
-    length = typed.size() +
-             write_rest(typed, display(*entry.word), start, std::span(bytes).subspan(typed.size()));
-    const std::size_t rest = text.rest_of_word().size();
-    if (length < typed.size() + rest + 1) {
-      return false;
-    }
-    length -= rest;
-    candidate.log_prob = entry.score;
-    from_network = entry.word->from_network;
-    from_ngram = entry.word->from_ngram;
-  } else {
-    for (std::size_t i = 0; i < entry.han->length; ++i) {
-      length += base::encode_utf8(engine->index().han()[entry.han->han[i]].code_point,
-                                  std::span<char, 4>(bytes.data() + length, 4));
-    }
-    candidate.log_prob = entry.han->log_prob;
-    from_network = entry.han->from_network;
-    from_ngram = entry.han->from_ngram;
-    if (!text.next_word_after().empty() &&
-        text.next_word_after() == std::string_view(bytes.data(), length)) {
-      return false;
-    }
-  }
-  candidate.log_prob = std::min(candidate.log_prob, 0.0F);
-  candidate.text = {bytes.data(), length};
-  candidate.insert = candidate.text.substr(typed.size());
-  candidate.origin = from_network && from_ngram ? Origin::Both
-                     : from_network             ? Origin::Network
-                                                : Origin::Ngram;
-  return true;
-}
-
-void Session::Impl::find_ghost() {
+void Session::Impl::find_ghost(ReplyBuffers* out) {
+  Reply& reply = out->reply;
   reply.has_ghost = false;
   if (reply.silence == Silence::HalfCharacter || reply.silence == Silence::MidWord ||
       reply.silence == Silence::NeedsSpace || !text.rest_of_word().empty() || text.in_address()) {
@@ -323,8 +105,8 @@ void Session::Impl::find_ghost() {
     starts[size++] = {};
   } else {
     // The list's words, and the typed word itself if it may be whole already: "see" ▶ " you".
-    const float log_mass = std::log(std::max(pool_mass, 1e-30F));
-    const std::string_view prefix(prefix_bytes.data(), prefix_length);
+    const float log_mass = std::log(std::max(out->pool_mass, 1e-30F));
+    const std::string_view prefix(out->prefix_bytes.data(), out->prefix_length);
     const auto add = [&](const PoolWord& word, std::string_view insert) {
       GhostStart& start = starts[size];
       start = {};
@@ -341,15 +123,15 @@ void Session::Impl::find_ghost() {
       }
       ++size;
     };
-    for (const PoolWord& word : pool.words()) {
+    for (const PoolWord& word : out->pool.words()) {
       if (word.key == prefix && word.score != kImpossible) {
         add(word, {});
         break;
       }
     }
-    for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
-      if (shown[i].word != nullptr) {
-        add(*shown[i].word, candidates[i].insert);
+    for (std::size_t i = 0; i < out->count && size < starts.size(); ++i) {
+      if (out->shown[i].word != nullptr) {
+        add(*out->shown[i].word, out->candidates[i].insert);
       }
     }
   }
@@ -376,6 +158,9 @@ void Session::Impl::block(std::uint64_t new_revision) {
   }
   if (network) {
     network->clear();
+  }
+  if (deep) {
+    deep->clear();
   }
   revision = new_revision;
 }
@@ -420,31 +205,36 @@ void Session::clear() {
 
 const Reply& Session::decide(const DecideOptions& options) {
   Impl& impl = *impl_;
+  ReplyBuffers& out = impl.answer;
   const std::int64_t begin = base::monotonic_ns();
-  impl.reply = {};
-  impl.reply.revision = impl.revision;
-  impl.count = 0;
+  out.reply = {};
+  out.reply.revision = impl.revision;
+  out.count = 0;
   if (field_is_blocked(impl.kind)) {
-    impl.reply.silence = Silence::FieldBlocked;
-    return impl.reply;
+    out.reply.silence = Silence::FieldBlocked;
+    return out.reply;
   }
   if (impl.network) {
     impl.network->prepare(impl.text);  // a failure leaves the table to answer alone
+  }
+  bool deep = impl.deep && options.deep_wait_us != 0;
+  if (deep) {
+    deep = impl.deep->prepare(impl.text).has_value();
   }
   const std::int64_t advanced = base::monotonic_ns();
   const std::size_t wanted = std::min(options.candidates, Reply::kMaxCandidates);
   const std::size_t searched =
       options.ghost == Want::Yes ? std::max(wanted, GhostSearch::kBeam) : wanted;
-  impl.find_candidates(searched);
+  impl.lists.build(deep ? impl.sources : impl.instant, impl.text, searched, &out);
   const std::int64_t listed = base::monotonic_ns();
   if (options.ghost == Want::Yes) {
-    impl.find_ghost();
+    impl.find_ghost(&out);
   }
   const std::int64_t end = base::monotonic_ns();
-  impl.reply.candidates = std::span(impl.candidates).first(std::min(wanted, impl.count));
-  impl.reply.latency = {impl.edit_us, microseconds(begin, advanced), microseconds(advanced, listed),
-                        microseconds(listed, end), impl.edit_us + microseconds(begin, end)};
-  return impl.reply;
+  out.reply.candidates = std::span(out.candidates).first(std::min(wanted, out.count));
+  out.reply.latency = {impl.edit_us, microseconds(begin, advanced), microseconds(advanced, listed),
+                       microseconds(listed, end), impl.edit_us + microseconds(begin, end)};
+  return out.reply;
 }
 
 std::size_t Session::next_han(std::span<NextHan> out) {
@@ -452,23 +242,28 @@ std::size_t Session::next_han(std::span<NextHan> out) {
   if (field_is_blocked(impl.kind)) {
     return 0;
   }
+  const bool deep =
+      impl.deep && impl.deep->knows_han() && impl.deep->prepare(impl.text).has_value();
   const std::size_t wanted = std::min(out.size(), HanSearch::kPool);
-  const std::size_t found = impl.han_search.next(impl.sources, impl.text, impl.han_share(),
-                                                 std::span(impl.han_words).first(wanted));
-  impl.han_count = found;
-  for (std::size_t i = 0; i < found; ++i) {
-    out[i] = {impl.engine->index().han()[impl.han_words[i].han[0]].code_point,
-              impl.han_words[i].log_prob};
+  impl.lists.next_han(deep ? impl.sources : impl.instant, impl.text, wanted, &impl.answer);
+  for (std::size_t i = 0; i < impl.answer.han_count; ++i) {
+    const HanWord& word = impl.answer.han_words[i];
+    out[i] = {impl.engine->index().han()[word.han[0]].code_point, word.log_prob};
   }
-  return found;
+  return impl.answer.han_count;
 }
 
-std::span<const PoolWord> Session::pool() const { return std::as_const(impl_->pool).words(); }
+std::span<const PoolWord> Session::pool() const {
+  return std::as_const(impl_->answer.pool).words();
+}
 std::span<const HanWord> Session::han_pool() const {
-  return std::span<const HanWord>(impl_->han_words).first(impl_->han_count);
+  return std::span<const HanWord>(impl_->answer.han_words).first(impl_->answer.han_count);
 }
 std::size_t Session::units_in_line() {
   return impl_->ngrams ? impl_->ngrams->units_in_line(impl_->text) : 4;
+}
+DeepStatistics Session::deep_statistics() const {
+  return impl_->deep ? impl_->deep->statistics() : DeepStatistics{};
 }
 
 void Session::warm_up() {

@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "predict/deep_statistics.h"
 #include "predict/reply.h"
 
 namespace laya::predict {
@@ -68,9 +69,13 @@ struct Edit {
 
 enum class Want : std::uint8_t { No, Yes };
 
+/// How long decide() may wait for the decoder.
+inline constexpr std::int32_t kUntilDone = -2;  ///< evaluation, tests
+
 struct DecideOptions {
   std::size_t candidates = 5;  ///< 0…Reply::kMaxCandidates
   Want ghost = Want::Yes;
+  std::int32_t deep_wait_us = kUntilDone;  ///< 0: the instant tier alone
 };
 
 /// One Han character and its mixed probability (evaluation, later re-ranking of pinyin).
@@ -126,7 +131,10 @@ class Session {
   /// for a blocked field: tested.
   std::uint64_t bytes_read() const;
 
-  /// Model passes run since the session was made (evaluation, tests: letters inside a known word
+  /// What the decoder was asked to do since the session was made; zeros without one.
+  DeepStatistics deep_statistics() const;
+
+  /// Passes of the instant network run since the session was made (evaluation, tests: letters inside a known word
   /// need none).
   std::uint64_t passes() const;
 

@@ -5,7 +5,8 @@ namespace laya::predict {
 PoolWord* WordPool::add(std::string_view key, model::WordId word, std::uint32_t group) {
   for (PoolWord& have : words_) {
     if ((group != kNoGroup && have.group == group) ||
-        (word != model::kUnknownWord && have.word == word)) {
+        (word != model::kUnknownWord && have.word == word) ||
+        (group == kNoGroup && word == model::kUnknownWord && have.key == key)) {
       return &have;
     }
   }

@@ -28,11 +28,13 @@ struct PoolWord {
   std::uint32_t group = kNoGroup;
   float log_p_network = kImpossible;  ///< ln p(word | context), all case variants summed
   float log_p_ngram = kImpossible;
+  float log_p_deep = kImpossible;
   float log_case_fit =
       0;  ///< ln of the share of its written forms that begin as typed ("M": my, Monday)
   float score = kImpossible;  ///< mixed
   bool from_network = false;  ///< who proposed it
   bool from_ngram = false;
+  bool from_deep = false;
 };
 
 /// The candidates of one decision. Fixed capacity, no duplicates, no allocation after construction.
@@ -43,7 +45,7 @@ class WordPool {
   WordPool() { words_.reserve(kCapacity); }
   void clear() { words_.clear(); }
   /// The pool's entry for this word, new or old; nullptr when the pool is full. `word` or `group`
-  /// identify it.
+  /// identify it; where it has neither, its key.
   PoolWord* add(std::string_view key, model::WordId word, std::uint32_t group);
   std::span<PoolWord> words() { return words_; }
   std::span<const PoolWord> words() const { return words_; }
@@ -60,6 +62,7 @@ struct WordQuery {
   std::size_t wanted = 5;  ///< list length
   MixingKind kind = MixingKind::Linear;
   float network_share = 0;  ///< λ for this context and prefix
+  float deep_share = 0;     ///< δ: of the decoder, before λ divides the rest
 };
 
 class Source {

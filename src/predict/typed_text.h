@@ -40,6 +40,8 @@ class TypedText {
 
   std::string_view before() const { return before_; }
   std::string_view after() const { return after_; }
+  /// Bytes of the field left of before(): places in the field are cut_bytes() + an offset.
+  std::uint64_t cut_bytes() const { return cut_bytes_; }
   /// The kept text begins where the field begins.
   bool starts_field() const { return starts_field_; }
 

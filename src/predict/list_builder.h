@@ -1,0 +1,75 @@
+// ListBuilder: from the sources' words and characters to the list that is shown — gathered, mixed,
+// ordered, cased, joined to what is typed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "predict/casing.h"
+#include "predict/han_search.h"
+#include "predict/reply.h"
+#include "predict/source.h"
+#include "predict/word_query.h"
+
+namespace laya::predict {
+
+class Engine;
+
+inline constexpr std::size_t kMaxCandidateBytes = 192;
+
+/// A candidate before it is written out: a word of the pool or a Chinese word.
+struct Ranked {
+  float score = kImpossible;
+  const PoolWord* word = nullptr;
+  const HanWord* han = nullptr;
+};
+
+/// One reply and all that its views point into. Large; made once.
+struct ReplyBuffers {
+  ReplyBuffers() { ranked.reserve(WordPool::kCapacity + HanSearch::kPool); }
+  ReplyBuffers(const ReplyBuffers&) = delete;
+  ReplyBuffers& operator=(const ReplyBuffers&) = delete;
+
+  Reply reply;
+  std::array<Candidate, Reply::kMaxCandidates> candidates;
+  std::array<Ranked, Reply::kMaxCandidates> shown;  ///< what candidates[i] was made from
+  std::size_t count = 0;                            ///< of both
+  WordPool pool;                                    ///< every word that was weighed
+  float pool_mass = 0;                              ///< its probability
+  std::array<HanWord, HanSearch::kPool> han_words;
+  std::size_t han_count = 0;
+  PrefixBytes prefix_bytes;
+  std::size_t prefix_length = 0;
+  std::vector<Ranked> ranked;
+  std::array<std::array<char, kMaxCandidateBytes>, Reply::kMaxCandidates> texts;
+};
+
+class ListBuilder {
+ public:
+  /// `engine` must outlive the builder.
+  explicit ListBuilder(const Engine& engine) : engine_(&engine) {}
+
+  /// The list for `text` into `out` (reply.silence, candidates, shown, count, pool, han_words). A
+  /// source that is nullptr or not ready is left out, its share goes to the others.
+  void build(const SearchSources& sources, const TypedText& text, std::size_t wanted,
+             ReplyBuffers* out);
+
+  /// The likeliest next characters alone, into out->han_words and han_count (at most `wanted`).
+  void next_han(const SearchSources& sources, const TypedText& text, std::size_t wanted,
+                ReplyBuffers* out);
+
+ private:
+  void gather(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+              ReplyBuffers* out);
+  void rank(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+            const Shares& shares, std::size_t han_shown, ReplyBuffers* out);
+  bool write(const Ranked& entry, const TypedText& text, SentenceStart start, ReplyBuffers* out);
+  std::string_view display(const PoolWord& word) const;
+
+  const Engine* engine_;
+  HanSearch han_search_;
+};
+
+}  // namespace laya::predict

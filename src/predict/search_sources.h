@@ -1,0 +1,35 @@
+// The sources of one session, and their shares at a place of the text.
+#pragma once
+
+#include <string_view>
+
+#include "predict/mixing.h"
+#include "predict/source.h"
+
+namespace laya::predict {
+
+class DeepSource;
+class NetworkSource;
+class NgramSource;
+class PieceIndex;
+
+/// What a search may use; any source may be nullptr, not network and table both.
+struct SearchSources {
+  NetworkSource* network = nullptr;
+  NgramSource* ngrams = nullptr;
+  const PieceIndex* index = nullptr;
+  const Mixing* mixing = nullptr;
+  DeepSource* deep = nullptr;
+};
+
+/// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,
+/// 0.
+Shares shares_of(const SearchSources& sources, const TypedText& text, std::string_view prefix);
+
+struct Mixed {
+  float score;     ///< orders the list
+  float log_prob;  ///< mixed linearly: sums over the pool
+};
+Mixed mix_word(const Mixing& mixing, const Shares& shares, const PoolWord& word);
+
+}  // namespace laya::predict
