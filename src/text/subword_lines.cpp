@@ -2,7 +2,9 @@
 // one JSON string, and prints the ids of each on a line.
 //   subword_lines tokenizer.json < lines      Hugging Face's file
 //   subword_lines parts.json < lines          what a GGUF file says, as the script dumps it
-//   … --time                                  prints only the time an encode took, in microseconds
+//   … --time < lines                          prints only the time an encode took, in microseconds
+//   … --blob > FILE                           writes the blob of a .laya file
+//   (fuzz/corpus/subword_blob)
 // Each answer has gone through serialize() and parse(); a text that does not come back is an error.
 #include <algorithm>
 #include <chrono>
@@ -77,7 +79,7 @@ void print_time(const text::SubwordTokenizer& tokenizer, const std::vector<std::
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: subword_lines tokenizer.json|parts.json [--time] < lines\n";
+    std::cerr << "usage: subword_lines tokenizer.json|parts.json [--time|--blob] < lines\n";
     return 2;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -85,6 +87,12 @@ int main(int argc, char** argv) {
   if (!tokenizer) {
     std::cerr << tokenizer.error().message << "\n";
     return 1;
+  }
+  if (argc > 2 && std::string(argv[2]) == "--blob") {
+    const auto blob = tokenizer->serialize();
+    std::cout.write(reinterpret_cast<const char*>(blob.data()),
+                    static_cast<std::streamsize>(blob.size()));
+    return 0;
   }
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) {

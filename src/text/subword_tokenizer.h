@@ -117,6 +117,8 @@ class SubwordTokenizer {
 
   /// Length of the front of `text` whose tokens stay as they are, whatever is appended: a place
   /// between two tokens, from which encode(…, Rest) goes on as if the text had been encoded whole.
+  /// Take the front's tokens from those of the text (ends ≤ closed): encoded alone, blanks at its
+  /// end could be cut in another way.
   ///   byte-level: the start of the first pre-token whose end the regular expression could not
   ///   tell without seeing the end of the text (the last word; a trailing run of blanks);
   ///   sentencepiece: the last place between two characters that stand side by side in no token
