@@ -1,6 +1,7 @@
 #include "simd/activations.h"
 
 #include <cassert>
+#include <cstring>
 #include <new>
 
 #include "simd/packing.h"
@@ -28,11 +29,12 @@ Activations::Activations(std::size_t max_length, std::size_t max_columns)
   const std::size_t table_bytes =
       round_up(max_length_ / kSmallestGroup * max_columns * sizeof(float), kPackedAlignment);
   memory_.reset(static_cast<std::byte*>(
-      ::operator new[](code_bytes + 3 * table_bytes, std::align_val_t{kPackedAlignment})));
+      ::operator new[](2 * code_bytes + 3 * table_bytes, std::align_val_t{kPackedAlignment})));
   codes_ = reinterpret_cast<std::int8_t*>(memory_.get());
   scales_ = reinterpret_cast<float*>(memory_.get() + code_bytes);
   sums_ = reinterpret_cast<std::int32_t*>(memory_.get() + code_bytes + table_bytes);
   weighted_sums_ = reinterpret_cast<float*>(memory_.get() + code_bytes + 2 * table_bytes);
+  row_codes_ = reinterpret_cast<std::int8_t*>(memory_.get() + code_bytes + 3 * table_bytes);
 }
 
 void Activations::set(const Kernels& kernels, std::span<const float> x, std::size_t group) {
@@ -44,7 +46,12 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   assert(columns >= 1 && columns <= max_columns_ && length <= max_length_);
   assert(columns == 1 || stride >= length);
   assert(x.size() >= length && x.size() - length >= (columns - 1) * stride);
-  view_ = {x.data(), stride, length, columns, group, nullptr, nullptr, nullptr, nullptr};
+  view_ = {};
+  view_.values = x.data();
+  view_.value_stride = stride;
+  view_.length = length;
+  view_.columns = columns;
+  view_.group = group;
   if (group == 0) return;
   view_.codes = codes_;
   view_.scales = scales_;
@@ -58,6 +65,21 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   for (std::size_t i = 0; i < entries; ++i) {
     weighted_sums_[i] = scales_[i] * static_cast<float>(sums_[i]);
   }
+  if (columns >= kernels.row_codes_from) {
+    set_row_codes(round_up(length, group));
+  }
+}
+
+void Activations::set_row_codes(std::size_t padded) {
+  const std::size_t columns = view_.columns;
+  for (std::size_t quad = 0; quad < padded / kQuad; ++quad) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::memcpy(row_codes_ + c * padded + quad * kQuad, codes_ + (quad * columns + c) * kQuad,
+                  kQuad);
+    }
+  }
+  view_.row_codes = row_codes_;
+  view_.row_stride = padded;
 }
 
 }  // namespace laya::simd

@@ -35,14 +35,16 @@ class Activations {
     void operator()(std::byte* memory) const;
   };
 
+  void set_row_codes(std::size_t padded);
+
   std::size_t max_length_;  // rounded up to the largest group
   std::size_t max_columns_;
-  std::unique_ptr<std::byte, Free>
-      memory_;  // codes, scales, sums, weighted sums: each 64-byte aligned
+  std::unique_ptr<std::byte, Free> memory_;  // codes, twice, and three tables, each 64-byte aligned
   std::int8_t* codes_;
   float* scales_;
   std::int32_t* sums_;
   float* weighted_sums_;
+  std::int8_t* row_codes_;
   ActivationView view_;
 };
 

@@ -11,6 +11,7 @@ std::string cpu_feature_names(const CpuFeatures& features) {
       {features.avx512_vnni, "avx512-vnni"},
       {features.avx512_bf16, "avx512-bf16"},
       {features.amx_bf16, "amx-bf16"},
+      {features.amx_int8, "amx-int8"},
       {features.neon_dotprod, "neon-dotprod"},
   };
   std::string names;

@@ -14,6 +14,7 @@ struct CpuFeatures {
   bool avx512_vnni = false;   ///< AVX-512 F, BW, DQ, VL and VNNI
   bool avx512_bf16 = false;   ///< reported by `laya doctor`; no kernel of this room needs it
   bool amx_bf16 = false;      ///< reported by `laya doctor`; oneDNN uses it in training
+  bool amx_int8 = false;      ///< tiles of int8; the system must also grant them (platform_x86.cpp)
   bool neon_dotprod = false;  ///< ARMv8.2 SDOT
 };
 

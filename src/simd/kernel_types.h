@@ -50,12 +50,16 @@ struct ActivationView {
   const float* values =
       nullptr;  ///< fp32, column c at values + c * value_stride; read by Fp16/Fp32 matrices
   std::size_t value_stride = 0;
-  std::size_t length = 0;                ///< elements of a column
-  std::size_t columns = 0;               ///< 1..16
-  std::size_t group = 0;                 ///< elements that share one scale; 0: not quantised
-  const std::int8_t* codes = nullptr;    ///< -127..127, zero beyond `length`
-  const float* scales = nullptr;         ///< value ~= scale * code
-  const std::int32_t* sums = nullptr;    ///< sum of the group's codes
+  std::size_t length = 0;              ///< elements of a column
+  std::size_t columns = 0;             ///< 1..16
+  std::size_t group = 0;               ///< elements that share one scale; 0: not quantised
+  const std::int8_t* codes = nullptr;  ///< -127..127, zero beyond `length`
+  const float* scales = nullptr;       ///< value ~= scale * code
+  const std::int32_t* sums = nullptr;  ///< sum of the group's codes
+  const std::int8_t* row_codes =
+      nullptr;  ///< the codes again, column c from row_codes + c * row_stride on; null unless the
+                ///< table asks for them (Kernels::row_codes_from)
+  std::size_t row_stride = 0;
   const float* weighted_sums = nullptr;  ///< scale * sum: the factor of a group's minimum
 };
 

@@ -13,7 +13,10 @@ namespace laya::simd {
 
 /// All members are set in every table. Every function is thread-safe and allocates nothing.
 struct Kernels {
-  const char* name;  ///< "scalar", "avx2", "avx2-vnni", "avx512-vnni", "neon-dotprod"
+  const char* name;            ///< "scalar", "avx2", "avx2-vnni", "avx512-vnni", "avx512-amx",
+                               ///< "neon-dotprod"
+  std::size_t row_codes_from;  ///< columns from which products read ActivationView::row_codes;
+                               ///< more than kMaxColumns: never
 
   /// Rows of blocks [first, last). Blocks are 16 rows.
   void (*matmul_blocks)(const MatmulArgs& args, std::size_t first, std::size_t last);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 1;  // 16 registers hold no more
-constexpr std::size_t kHoldFrom = kMaxColumns + 1;
+constexpr std::size_t kWideFrom = kMaxColumns + 1;
+constexpr std::size_t kRowCodesFrom = kMaxColumns + 1;
 constexpr int kKvHeads = 1;
 
 // Sums of neighbouring 16-bit values, added to 8 int32.

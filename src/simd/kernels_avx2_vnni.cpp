@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 1;
-constexpr std::size_t kHoldFrom = kMaxColumns + 1;
+constexpr std::size_t kWideFrom = kMaxColumns + 1;
+constexpr std::size_t kRowCodesFrom = kMaxColumns + 1;
 constexpr int kKvHeads = 1;
 
 // With few results the odd quads have sums of their own: twice the chains hide the latency of

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
-constexpr std::size_t kHoldFrom = kMaxColumns + 1;
+constexpr std::size_t kWideFrom = kMaxColumns + 1;
+constexpr std::size_t kRowCodesFrom = kMaxColumns + 1;
 constexpr int kKvHeads = 1;
 
 LAYA_INLINE int8x16_t quad_of(const std::int8_t* x) {

@@ -330,12 +330,29 @@ void dequantize_row_scalar(const PackedMatrix& matrix, std::size_t row, float* o
   }
 }
 
-const Kernels kScalarKernels = {
-    "scalar",        matmul_blocks,    matmul_rows,  dequantize_row_scalar,
-    quantize_column, rms_norm,         softmax,      log_sum_exp,
-    top_k,           exp_all,          sigmoid_all,  tanh_all,
-    gru_gates,       window_attention, kv_attention, rope,
-    silu_gate,       gelu_gate,        add,          all_finite,
-    to_fp16,         from_fp16,        stream_read};
+const Kernels kScalarKernels = {"scalar",
+                                kMaxColumns + 1,
+                                matmul_blocks,
+                                matmul_rows,
+                                dequantize_row_scalar,
+                                quantize_column,
+                                rms_norm,
+                                softmax,
+                                log_sum_exp,
+                                top_k,
+                                exp_all,
+                                sigmoid_all,
+                                tanh_all,
+                                gru_gates,
+                                window_attention,
+                                kv_attention,
+                                rope,
+                                silu_gate,
+                                gelu_gate,
+                                add,
+                                all_finite,
+                                to_fp16,
+                                from_fp16,
+                                stream_read};
 
 }  // namespace laya::simd

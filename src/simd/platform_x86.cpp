@@ -4,6 +4,7 @@
 
 #include "simd/cpu_features.h"
 #include "simd/impl/platform.h"
+#include "simd/impl/tile_checks.h"
 
 namespace laya::simd {
 namespace {
@@ -51,6 +52,7 @@ CpuFeatures detect_cpu_features() {
   f.avx512_vnni = f.avx2 && saves_zmm && avx512 && bit(seven.ecx, 11);
   f.avx512_bf16 = f.avx512_vnni && bit(seven_one.eax, 5);
   f.amx_bf16 = saves_tiles && bit(seven.edx, 22) && bit(seven.edx, 24);
+  f.amx_int8 = saves_tiles && bit(seven.edx, 24) && bit(seven.edx, 25);
   return f;
 }
 
@@ -60,6 +62,10 @@ std::size_t collect_tables(std::span<const Kernels*> tables) {
   if (f.avx2) tables[count++] = &kAvx2Kernels;
   if (f.avx2_vnni) tables[count++] = &kAvx2VnniKernels;
   if (f.avx512_vnni) tables[count++] = &kAvx512VnniKernels;
+  if (f.avx512_vnni && f.amx_int8 && tiles_granted() &&
+      same_wide_products(kAvx512AmxKernels, kAvx512VnniKernels)) {
+    tables[count++] = &kAvx512AmxKernels;
+  }
   return count;
 }
 

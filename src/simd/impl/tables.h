@@ -10,6 +10,7 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx2VnniKernels;
 extern const Kernels kAvx512VnniKernels;
+extern const Kernels kAvx512AmxKernels;
 extern const Kernels kNeonDotprodKernels;
 
 /// One row of any packed matrix, in every table: a row's bytes are 4 in each 64, which no
