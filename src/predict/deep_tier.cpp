@@ -56,6 +56,7 @@ void DeepTier::work() {
     task->run(line->cancel_);
     lock.lock();
     line->running_ = false;
+    ++line->finished_;
     line->signal();
     finished_.notify_all();
   }
@@ -89,6 +90,13 @@ bool DeepLine::wait(std::int64_t deadline_ns) {
   return tier_->finished_.wait_until(lock, deadline, [this] { return idle(); });
 }
 
+bool DeepLine::wait_finished(std::size_t count, std::int64_t deadline_ns) {
+  const auto deadline =
+      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns));
+  std::unique_lock lock(tier_->mutex_);
+  return tier_->finished_.wait_until(lock, deadline, [this, count] { return finished_ >= count; });
+}
+
 void DeepLine::cancel() {
   std::unique_lock lock(tier_->mutex_);
   if (!idle()) {
@@ -111,6 +119,7 @@ void DeepLine::cancel() {
     tier_->finished_.wait(lock, [this] { return idle(); });
     cancel_.reset();
   }
+  finished_ = 0;
   lock.unlock();
   acknowledge();
 }

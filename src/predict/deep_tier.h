@@ -79,6 +79,9 @@ class DeepLine {
   /// (base::monotonic_ns). A deadline in the past only asks.
   bool wait(std::int64_t deadline_ns);
 
+  /// The same for the first `count` of the tasks that were submitted since the last cancel() only.
+  bool wait_finished(std::size_t count, std::int64_t deadline_ns);
+
   /// Takes queued tasks back, stops the running one and waits until it has let go.
   void cancel();
 
@@ -98,6 +101,7 @@ class DeepLine {
   std::array<DeepTask*, kQueued> tasks_{};  // ring: waiting
   std::size_t head_ = 0;
   std::size_t count_ = 0;
+  std::size_t finished_ = 0;  // since the last cancel()
   bool running_ = false;
   bool in_queue_ = false;
   DeepLine* next_ = nullptr;

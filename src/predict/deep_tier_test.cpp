@@ -73,6 +73,20 @@ TEST(DeepTier, WaitGivesUpAtTheDeadlineAndTheTaskGoesOn) {
   EXPECT_FALSE(slow.ended_early);
 }
 
+TEST(DeepTier, WaitsForTheFirstOfSeveralTasks) {
+  DeepTier tier;
+  DeepLine line(tier);
+  Count first;
+  Layers second(1'000'000);
+  ASSERT_TRUE(line.submit(first));
+  ASSERT_TRUE(line.submit(second));
+  EXPECT_TRUE(line.wait_finished(1, kForever));
+  EXPECT_EQ(first.value, 1);
+  EXPECT_FALSE(line.wait_finished(2, in_ms(2)));
+  line.cancel();
+  EXPECT_FALSE(line.wait_finished(1, 0));  // counted anew
+}
+
 TEST(DeepTier, CancelReturnsWithinAboutOneLayer) {
   DeepTier tier;
   DeepLine line(tier);

@@ -1,14 +1,17 @@
 #include "predict/engine.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "model/decoder.h"
 #include "model/model_bundle.h"
 #include "model/ngram.h"
 #include "predict/deep_model.h"
+#include "predict/deep_service.h"
 #include "predict/piece_index.h"
-#include "model/decoder.h"
 #include "text/subword_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
@@ -27,6 +30,29 @@ Status vocabulary_fits(const model::LanguageModel& network, const text::Tokenize
   return {};
 }
 
+Result<std::unique_ptr<DeepModel>> open_deep(const std::string& path, std::size_t limit_mb,
+                                             const PieceIndex& index,
+                                             const model::NgramModel* ngrams,
+                                             const DeepOptions& options) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) {
+    return Error{ErrorCode::Io, path + ": " + error.message()};
+  }
+  const auto bytes = static_cast<std::size_t>(size);
+  if (auto fits = check_deep_memory(limit_mb, path, bytes, 0); !fits) {
+    return fits.error();  // before any of it is read
+  }
+  auto model = DeepModel::open(path, index, ngrams);
+  if (model) {
+    if (auto fits = check_deep_memory(limit_mb, path, bytes, deep_session_bytes(**model, options));
+        !fits) {
+      return fits.error();
+    }
+  }
+  return model;
+}
+
 }  // namespace
 
 struct Engine::Parts {
@@ -38,10 +64,10 @@ struct Engine::Parts {
   const model::NgramModel* ngrams = nullptr;
   std::unique_ptr<text::Tokenizer> tokenizer;
   std::optional<PieceIndex> index;
-  std::unique_ptr<DeepModel> deep;
   DeepOptions deep_options;
   Mixing mixing;
   model::Threads threads = model::Threads::One;
+  std::unique_ptr<DeepService> deep;  // last: its thread looks at the rest
 };
 
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -111,11 +137,16 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
   }
   parts->index.emplace(parts->tokenizer ? &parts->tokenizer->vocabulary() : nullptr, parts->ngrams);
   if (!paths.deep_path.empty()) {
-    auto deep = DeepModel::open(paths.deep_path, *parts->index, parts->ngrams);
-    if (!deep) {
-      return deep.error();
+    parts->deep = std::make_unique<DeepService>(
+        [path = paths.deep_path, limit = options.deep_memory_mb, all = parts.get()] {
+          return open_deep(path, limit, *all->index, all->ngrams, all->deep_options);
+        },
+        parts->network);
+    if (options.deep_loading == DeepLoading::Now) {
+      if (auto loaded = parts->deep->load(); !loaded) {
+        return loaded.error();
+      }
     }
-    parts->deep = std::move(*deep);
   }
   return Engine(std::move(parts));
 }
@@ -152,11 +183,17 @@ Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
   if (!deep) {
     return deep.error();
   }
-  parts_->deep = std::move(*deep);
-  return {};
+  // A std::function can be copied, a model can not: it is handed over in a shared box.
+  auto box = std::make_shared<std::unique_ptr<DeepModel>>(std::move(*deep));
+  parts_->deep = std::make_unique<DeepService>(
+      [box]() -> Result<std::unique_ptr<DeepModel>> { return std::move(*box); }, parts_->network);
+  return parts_->deep->load();
 }
 
-const DeepModel* Engine::deep() const { return parts_->deep.get(); }
+const DeepModel* Engine::deep() const {
+  return parts_->deep != nullptr ? parts_->deep->model() : nullptr;
+}
+DeepService* Engine::deep_service() const { return parts_->deep.get(); }
 const DeepOptions& Engine::deep_options() const { return parts_->deep_options; }
 const model::LanguageModel* Engine::network() const { return parts_->network; }
 const text::Tokenizer* Engine::tokenizer() const { return parts_->tokenizer.get(); }
@@ -168,7 +205,7 @@ model::Threads Engine::threads() const { return parts_->threads; }
 std::size_t Engine::weights_bytes() const {
   return (parts_->network != nullptr ? parts_->network->weights_bytes() : 0) +
          (parts_->ngrams != nullptr ? parts_->ngrams->size_bytes() : 0) +
-         (parts_->deep != nullptr ? parts_->deep->weights_bytes() : 0);
+         (deep() != nullptr ? deep()->weights_bytes() : 0);
 }
 
 }  // namespace laya::predict

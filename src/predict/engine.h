@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,21 +30,30 @@ class NgramModel;
 namespace laya::predict {
 
 class DeepModel;
+class DeepService;
 class PieceIndex;
 
-/// Model files. The first two may be the same file; an empty path leaves that source out; network or
-/// table is needed.
+/// Model files. The first two may be the same file; an empty path leaves that source out; network
+/// or table is needed.
 struct EnginePaths {
   std::string network_path = {};  ///< .laya with a GruLocal and its vocabulary
   std::string ngram_path = {};    ///< .laya with an n-gram table
   std::string deep_path = {};     ///< .laya with a decoder and its tokenizer: the deep tier
 };
 
+/// When the decoder's file is opened. Now: by open(), which fails if it cannot be used (evaluation,
+/// commands that are about it). WhenWanted: by the deep tier's thread, at the first text; open()
+/// succeeds, and deep_service()->failure() tells what was wrong, if anything.
+enum class DeepLoading : std::uint8_t { Now, WhenWanted };
+
 struct EngineOptions {
   int threads = 1;  ///< threads that one model pass may use (1 or 2)
   const Mixing* mixing =
       nullptr;  ///< weights of the sources; nullptr: those learnt for the shipped model
   DeepOptions deep = {};
+  DeepLoading deep_loading = DeepLoading::Now;
+  /// Most memory for the decoder, its weights and one session; what needs more is not loaded.
+  std::size_t deep_memory_mb = 1024;
 };
 
 class Engine {
@@ -59,8 +69,8 @@ class Engine {
                                    std::unique_ptr<text::Tokenizer> tokenizer,
                                    const model::NgramModel* ngrams, const EngineOptions& options);
 
-  /// Adds a decoder from parts (tests, other loaders); the engine must not have sessions yet. Errors
-  /// as DeepModel::from_parts.
+  /// Adds a decoder from parts (tests, other loaders); the engine must not have sessions yet.
+  /// Errors as DeepModel::from_parts.
   Status add_deep(std::unique_ptr<const model::Decoder> decoder,
                   std::unique_ptr<const text::SubwordTokenizer> tokenizer);
 
@@ -73,7 +83,8 @@ class Engine {
   const model::LanguageModel* network() const;
   const text::Tokenizer* tokenizer() const;  ///< of the network; nullptr without one
   const model::NgramModel* ngrams() const;
-  const DeepModel* deep() const;  ///< nullptr without a decoder
+  const DeepModel* deep() const;      ///< nullptr without a decoder, or before it is loaded
+  DeepService* deep_service() const;  ///< nullptr without a decoder; thread-safe
   const DeepOptions& deep_options() const;
   const PieceIndex& index() const;
   const Mixing& mixing() const;

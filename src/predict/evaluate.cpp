@@ -105,7 +105,8 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
       std::size_t open_count = open.size();
       std::size_t offset = 0;
       for (std::uint64_t typed = 0; typed < letters && open_count > 0; ++typed) {
-        const Reply& reply = session.decide({.candidates = most, .ghost = Want::No});
+        const Reply& reply = session.decide(
+            {.candidates = most, .ghost = Want::No, .deep_wait_us = kUntilDone});
         std::size_t place = reply.candidates.size();
         for (std::size_t c = 0; c < reply.candidates.size(); ++c) {
           if (lowered(reply.candidates[c].text) == wanted) {

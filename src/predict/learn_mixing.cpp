@@ -141,7 +141,7 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
       const std::string meant = lowered(word);
       std::size_t typed = 0;
       for (std::size_t letters = 0; typed < word.size() && is_word(word); ++letters) {
-        session.decide({.candidates = 3, .ghost = Want::No});
+        session.decide({.candidates = 3, .ghost = Want::No, .deep_wait_us = kUntilDone});
         const std::span<const PoolWord> pool = session.pool();
         const auto target = std::find_if(pool.begin(), pool.end(),
                                          [&](const PoolWord& entry) { return entry.key == meant; });

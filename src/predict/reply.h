@@ -47,6 +47,12 @@ struct Ghost {
   float log_prob = 0;  ///< of the whole phrase given what is typed (prefix included); ≤ 0
 };
 
+/// What a list was made by. Deep: the decoder had its say; Instant: network and table alone.
+enum class Tier : std::uint8_t { Instant, Deep };
+
+/// Short lower-case name of `tier` ("instant", "deep"), for JSON.
+constexpr const char* tier_name(Tier tier) { return tier == Tier::Deep ? "deep" : "instant"; }
+
 /// Why a reply is empty. Answered: it is not, or nothing was asked for.
 enum class Silence : std::uint8_t {
   Answered,
@@ -81,8 +87,9 @@ struct Latency {
   float edit_us = 0;        ///< applying the edit: tokenising, truncating
   float advance_us = 0;     ///< model steps over tokens closed by the edit, logits included
   float candidates_us = 0;  ///< proposing, scoring and ordering, advance_us not included
-  float ghost_us = 0;       ///< the phrase search
+  float ghost_us = 0;       ///< the instant tier's phrase search
   float total_us = 0;       ///< the whole, from edit to reply
+  float deep_us = 0;        ///< from asking the decoder to its list or, if it came later, its ghost
 };
 
 struct Reply {
@@ -95,6 +102,9 @@ struct Reply {
   bool has_ghost = false;
   Ghost ghost;  ///< only if has_ghost
   Silence silence = Silence::Answered;
+  Tier tier = Tier::Instant;        ///< of the list
+  Tier ghost_tier = Tier::Instant;  ///< of the ghost: Deep if the decoder verified it
+  std::uint32_t deep_passes = 0;    ///< passes of the decoder for this text so far
   Latency latency;
 };
 

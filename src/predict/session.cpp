@@ -3,62 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "predict/deep_source.h"
-#include "predict/engine.h"
-#include "predict/ghost_search.h"
-#include "predict/han_search.h"
-#include "predict/list_builder.h"
-#include "predict/network_source.h"
-#include "predict/ngram_source.h"
 #include "predict/piece_index.h"
-#include "predict/source.h"
-#include "predict/typed_text.h"
+#include "predict/session_impl.h"
 #include "text/units.h"
 
 namespace laya::predict {
-namespace {
-
-float microseconds(std::int64_t from, std::int64_t to) {
-  return static_cast<float>(to - from) / 1000.0F;
-}
-
-}  // namespace
-
-struct Session::Impl {
-  explicit Impl(const Engine& engine);
-
-  void feed(const TypedText::Delta& delta);
-  void block(std::uint64_t revision);
-  void find_ghost(ReplyBuffers* out);
-
-  const Engine* engine;
-  TypedText text;
-  std::optional<NgramSource> ngrams;
-  std::optional<NetworkSource> network;
-  std::optional<DeepSource> deep;
-  SearchSources instant;  // without the decoder
-  SearchSources sources;
-  ListBuilder lists;
-  GhostSearch ghost_search;
-  ReplyBuffers answer;
-
-  FieldKind kind = FieldKind::Text;
-  std::uint64_t revision = 0;
-  std::uint64_t bytes_read = 0;
-  float edit_us = 0;
-};
 
 Session::Impl::Impl(const Engine& e)
     : engine(&e),
       lists(e),
-      ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0) {
+      ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0),
+      service(e.deep_service()) {
   if (e.ngrams() != nullptr) {
     ngrams.emplace(*e.ngrams(), e.index());
   }
@@ -68,9 +29,10 @@ Session::Impl::Impl(const Engine& e)
   instant = {network ? &*network : nullptr, ngrams ? &*ngrams : nullptr, &e.index(), &e.mixing(),
              nullptr};
   sources = instant;
-  if (e.deep() != nullptr) {
-    deep.emplace(*e.deep(), e.index(), e.ngrams(), e.threads(), e.deep_options());
-    sources.deep = &*deep;
+  if (service != nullptr) {
+    line.emplace(service->tier());
+    late.ghost_text.reserve(2 * DeepGhost::kMaxBytes);
+    engage();
   }
 }
 
@@ -87,11 +49,18 @@ void Session::Impl::feed(const TypedText::Delta& delta) {
   }
 }
 
+bool Session::Impl::may_have_ghost(const ReplyBuffers& out) const {
+  const Silence silence = out.reply.silence;
+  // Nothing is known in an empty field: a ghost there is a guess about a stranger.
+  return silence != Silence::HalfCharacter && silence != Silence::MidWord &&
+         silence != Silence::NeedsSpace && text.rest_of_word().empty() && !text.in_address() &&
+         !text.before().empty();
+}
+
 void Session::Impl::find_ghost(ReplyBuffers* out) {
   Reply& reply = out->reply;
   reply.has_ghost = false;
-  if (reply.silence == Silence::HalfCharacter || reply.silence == Silence::MidWord ||
-      reply.silence == Silence::NeedsSpace || !text.rest_of_word().empty() || text.in_address()) {
+  if (!may_have_ghost(*out)) {
     return;
   }
   const std::string_view typed = text.open_word();
@@ -99,9 +68,6 @@ void Session::Impl::find_ghost(ReplyBuffers* out) {
   std::array<std::array<TokenId, 8>, GhostSearch::kBeam> pieces;
   std::size_t size = 0;
   if (typed.empty()) {
-    if (text.before().empty()) {
-      return;  // nothing is known yet: a ghost in an empty field is a guess about a stranger
-    }
     starts[size++] = {};
   } else {
     // The list's words, and the typed word itself if it may be whole already: "see" ▶ " you".
@@ -139,7 +105,7 @@ void Session::Impl::find_ghost(ReplyBuffers* out) {
   limits.next_word_after = text.next_word_after();
   const text::Vocabulary* vocabulary =
       engine->tokenizer() != nullptr ? &engine->tokenizer()->vocabulary() : nullptr;
-  if (ghost_search.search(sources, vocabulary, text, std::span(starts.data(), size), limits)) {
+  if (ghost_search.search(instant, vocabulary, text, std::span(starts.data(), size), limits)) {
     reply.has_ghost = true;
     reply.ghost.text = ghost_search.text();
     reply.ghost.log_prob = std::min(0.0F, ghost_search.log_prob());
@@ -167,6 +133,8 @@ void Session::Impl::block(std::uint64_t new_revision) {
 
 void Session::set_text(const FieldText& field) {
   const std::int64_t begin = base::monotonic_ns();
+  impl_->edit_begin = begin;
+  impl_->take_back();
   if (field_is_blocked(field.kind)) {
     if (!field_is_blocked(impl_->kind)) {
       impl_->block(field.revision);
@@ -184,6 +152,8 @@ void Session::set_text(const FieldText& field) {
 
 Status Session::edit(const Edit& change) {
   const std::int64_t begin = base::monotonic_ns();
+  impl_->edit_begin = begin;
+  impl_->take_back();
   impl_->revision = change.revision;
   if (field_is_blocked(impl_->kind)) {
     return {};  // not even its length is looked at
@@ -199,6 +169,7 @@ Status Session::edit(const Edit& change) {
 }
 
 void Session::clear() {
+  impl_->take_back();
   impl_->block(impl_->revision);
   impl_->kind = FieldKind::Text;
 }
@@ -206,6 +177,7 @@ void Session::clear() {
 const Reply& Session::decide(const DecideOptions& options) {
   Impl& impl = *impl_;
   ReplyBuffers& out = impl.answer;
+  impl.take_back();
   const std::int64_t begin = base::monotonic_ns();
   out.reply = {};
   out.reply.revision = impl.revision;
@@ -214,36 +186,77 @@ const Reply& Session::decide(const DecideOptions& options) {
     out.reply.silence = Silence::FieldBlocked;
     return out.reply;
   }
+  const std::size_t wanted = std::min(options.candidates, Reply::kMaxCandidates);
+  const bool ghost = options.ghost == Want::Yes;
+  impl.question = {wanted, ghost ? std::max(wanted, GhostSearch::kBeam) : wanted, ghost};
+  impl.asked_ns = begin;
+  const bool asked = options.deep == Want::Yes && impl.ask_decoder(options);
   if (impl.network) {
     impl.network->prepare(impl.text);  // a failure leaves the table to answer alone
   }
-  bool deep = impl.deep && options.deep_wait_us != 0;
-  if (deep) {
-    deep = impl.deep->prepare(impl.text).has_value();
-  }
   const std::int64_t advanced = base::monotonic_ns();
-  const std::size_t wanted = std::min(options.candidates, Reply::kMaxCandidates);
-  const std::size_t searched =
-      options.ghost == Want::Yes ? std::max(wanted, GhostSearch::kBeam) : wanted;
-  impl.lists.build(deep ? impl.sources : impl.instant, impl.text, searched, &out);
-  const std::int64_t listed = base::monotonic_ns();
-  if (options.ghost == Want::Yes) {
-    impl.find_ghost(&out);
+  std::int64_t listed = advanced;
+  std::int64_t found = advanced;
+  const bool wait_for_all = asked && options.deep_wait_us == kUntilDone;
+  if (!wait_for_all && (impl.submitted || !asked)) {
+    impl.answer_instantly();
+    listed = base::monotonic_ns();
+    if (ghost) {
+      impl.find_ghost(&out);
+    }
+    found = base::monotonic_ns();
+  }
+  if (asked) {
+    const bool in_time =
+        !impl.submitted ||
+        impl.line->wait_finished(
+            1, deadline_of(options.deep_wait_us, impl.edit_begin, base::monotonic_ns()));
+    if (in_time && impl.late.prepared) {
+      impl.answer_deep();
+      if (listed == advanced) {
+        listed = found = base::monotonic_ns();
+      }
+      if (ghost && !wait_for_all && !impl.submitted) {
+        impl.find_ghost(&out);
+        found = base::monotonic_ns();
+      }
+      impl.ask_later(false);
+    } else if (in_time) {  // the decoder could not: the instant tier's answer stands
+      if (wait_for_all) {
+        impl.answer_instantly();
+        listed = base::monotonic_ns();
+      }
+    } else {
+      impl.ask_later(true);
+    }
+    if (wait_for_all && impl.ghost_task != 0) {
+      impl.line->wait(kNoLimit);
+      impl.ghost_task = 0;
+      impl.take_ghost(&out.reply);
+    }
   }
   const std::int64_t end = base::monotonic_ns();
   out.reply.candidates = std::span(out.candidates).first(std::min(wanted, out.count));
-  out.reply.latency = {impl.edit_us, microseconds(begin, advanced), microseconds(advanced, listed),
-                       microseconds(listed, end), impl.edit_us + microseconds(begin, end)};
+  const float deep_us = out.reply.latency.deep_us;
+  out.reply.latency = {impl.edit_us,
+                       microseconds(begin, advanced),
+                       microseconds(advanced, listed),
+                       microseconds(listed, found),
+                       impl.edit_us + microseconds(begin, end),
+                       deep_us};
   return out.reply;
 }
 
+void Session::Impl::answer_instantly() { lists.build(instant, text, question.searched, &answer); }
+
 std::size_t Session::next_han(std::span<NextHan> out) {
   Impl& impl = *impl_;
+  impl.take_back();
   if (field_is_blocked(impl.kind)) {
     return 0;
   }
   const bool deep =
-      impl.deep && impl.deep->knows_han() && impl.deep->prepare(impl.text).has_value();
+      impl.engage() && impl.deep->knows_han() && impl.deep->prepare(impl.text).has_value();
   const std::size_t wanted = std::min(out.size(), HanSearch::kPool);
   impl.lists.next_han(deep ? impl.sources : impl.instant, impl.text, wanted, &impl.answer);
   for (std::size_t i = 0; i < impl.answer.han_count; ++i) {
@@ -252,7 +265,6 @@ std::size_t Session::next_han(std::span<NextHan> out) {
   }
   return impl.answer.han_count;
 }
-
 std::span<const PoolWord> Session::pool() const {
   return std::as_const(impl_->answer.pool).words();
 }
@@ -260,9 +272,13 @@ std::span<const HanWord> Session::han_pool() const {
   return std::span<const HanWord>(impl_->answer.han_words).first(impl_->answer.han_count);
 }
 std::size_t Session::units_in_line() {
+  impl_->take_back();
   return impl_->ngrams ? impl_->ngrams->units_in_line(impl_->text) : 4;
 }
 DeepStatistics Session::deep_statistics() const {
+  if (impl_->line) {
+    impl_->line->wait(kNoLimit);
+  }
   return impl_->deep ? impl_->deep->statistics() : DeepStatistics{};
 }
 
@@ -275,7 +291,14 @@ void Session::warm_up() {
     if (!edit({.revision = revision, .insert = kSample.substr(i, 1)})) {
       break;
     }
-    decide({.candidates = Reply::kMaxCandidates, .ghost = Want::Yes});
+    // The decoder reads the first words and the last: that maps its pages.
+    const bool deep = i % 8 == 0 || i + 1 == kSample.size();
+    decide({.candidates = Reply::kMaxCandidates,
+            .ghost = Want::Yes,
+            .deep = deep && impl_->service != nullptr && impl_->service->model() != nullptr
+                        ? Want::Yes
+                        : Want::No,
+            .deep_wait_us = kUntilDone});
   }
   clear();
   impl_->kind = kind;
@@ -284,6 +307,11 @@ void Session::warm_up() {
 }
 
 std::uint64_t Session::bytes_read() const { return impl_->bytes_read; }
-std::uint64_t Session::passes() const { return impl_->network ? impl_->network->passes() : 0; }
+std::uint64_t Session::passes() const {
+  if (impl_->line) {
+    impl_->line->wait(kNoLimit);
+  }
+  return impl_->network ? impl_->network->passes() : 0;
+}
 
 }  // namespace laya::predict

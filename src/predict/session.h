@@ -7,7 +7,9 @@
 //   distribution that is there;
 //   - only the last kContextTokens tokens matter, so an edit in a megabyte of text costs what it
 //   costs in a line;
-//   - after warm_up() no call allocates.
+//   - after warm_up() no call allocates;
+//   - the decoder works on a thread of its own (deep_tier.h): decide() answers with what is there
+//   when the frame is over, deep_reply() brings the rest while the text is still the same.
 // Not thread-safe; one session belongs to one thread at a time. The engine must outlive it (and
 // must not be moved from).
 //
@@ -69,13 +71,25 @@ struct Edit {
 
 enum class Want : std::uint8_t { No, Yes };
 
-/// How long decide() may wait for the decoder.
-inline constexpr std::int32_t kUntilDone = -2;  ///< evaluation, tests
+/// How long decide() may wait for the decoder, in microseconds; or one of these.
+inline constexpr std::int32_t kRestOfFrame = -1;  ///< what is left of kFrameUs since the edit
+inline constexpr std::int32_t kUntilDone = -2;    ///< evaluation, tests, one-shot commands
+/// One frame at 135 Hz: what people have called extreme for this job (design.md).
+inline constexpr std::int32_t kFrameUs = 7400;
 
 struct DecideOptions {
   std::size_t candidates = 5;  ///< 0…Reply::kMaxCandidates
   Want ghost = Want::Yes;
-  std::int32_t deep_wait_us = kUntilDone;  ///< 0: the instant tier alone
+  Want deep = Want::Yes;  ///< No: the instant tier alone
+  std::int32_t deep_wait_us = kRestOfFrame;
+};
+
+/// What became of the decoder.
+enum class DeepState : std::uint8_t {
+  None,     ///< the engine has none
+  Waiting,  ///< not loaded yet: the first decide() asks for it
+  Ready,
+  Failed,  ///< Engine::deep_service()->failure() says why; everything else works
 };
 
 /// One Han character and its mixed probability (evaluation, later re-ranking of pinyin).
@@ -107,8 +121,20 @@ class Session {
   void clear();
 
   /// Candidates and ghost for the present text. The reply lives until the next call on this
-  /// session.
+  /// session but deep_reply().
   const Reply& decide(const DecideOptions& options);
+
+  /// What the decoder has to add to the last decide(): its list where that came too late
+  /// (Tier::Deep), then its ghost. At most two answers a decide(), each whole, for the same
+  /// revision; nullptr when there is nothing new within `wait_us` (0: only ask; kUntilDone: no
+  /// limit), or nothing to come. Never one for an older text: any edit takes the question back.
+  /// Lives until the next call.
+  const Reply* deep_reply(std::int32_t wait_us);
+  /// Whether deep_reply() may still bring something.
+  bool deep_pending() const;
+  /// Readable (poll) when deep_reply(0) is worth asking; -1 without a decoder. The session's.
+  int deep_fd();
+  DeepState deep_state() const;
 
   /// The words that the last decide() weighed, with each source's probability (evaluation: mixing
   /// weights are learnt from these). Until the next call.
@@ -134,8 +160,8 @@ class Session {
   /// What the decoder was asked to do since the session was made; zeros without one.
   DeepStatistics deep_statistics() const;
 
-  /// Passes of the instant network run since the session was made (evaluation, tests: letters inside a known word
-  /// need none).
+  /// Passes of the instant network run since the session was made (evaluation, tests: letters
+  /// inside a known word need none).
   std::uint64_t passes() const;
 
  private:

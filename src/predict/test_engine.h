@@ -108,7 +108,7 @@ inline Answer ask(const Engine& engine, std::string_view before, std::string_vie
                   LeftEdge left_edge = LeftEdge::FieldStart) {
   Session session(engine);
   session.set_text({.revision = 1, .before = before, .after = after, .left_edge = left_edge});
-  return copy_of(session.decide({.candidates = 10}));
+  return copy_of(session.decide({.candidates = 10, .deep_wait_us = kUntilDone}));
 }
 
 }  // namespace laya::predict

@@ -1,0 +1,58 @@
+// What makes a phrase worth showing as a ghost, whoever found it.
+//
+// Stop rule: a phrase of g graphemes that is right with probability p saves g keys then and costs a
+// glance otherwise; shown is the phrase of the greatest p·g − (1−p)·kGlance, if that is positive
+// and p is at least kLeastProbability. "Showing nothing beats a bad suggestion."
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "base/utf8.h"
+#include "text/grapheme.h"
+#include "text/script.h"
+#include "text/units.h"
+
+namespace laya::predict {
+
+struct GhostRules {
+  static constexpr float kGlance = 4;  // a wrong phrase costs what this many right keys save
+  static constexpr float kLeastProbability = 0.25F;
+  static constexpr float kLeastLog = -1.3862944F;  // ln of it
+};
+
+/// Expected keys saved by showing `text`, which is right with e^log_prob; less than 0: it costs.
+inline float ghost_benefit(std::string_view text, float log_prob) {
+  const float p = std::exp(std::min(log_prob, 0.0F));
+  // Characters of Chinese cost about three keys of pinyin each: their glance is repaid sooner.
+  float keys = 0;
+  for (const base::Decoded& code : base::CodePoints(text)) {
+    keys += text::is_han(code.code_point) ? 2.5F : 0.0F;
+  }
+  keys += static_cast<float>(text::count_graphemes(text));
+  return p * keys - (1 - p) * GhostRules::kGlance;
+}
+
+/// Letters of English or Chinese: punctuation alone is never a ghost.
+inline bool has_letters(std::string_view text) {
+  for (const base::Decoded& code : base::CodePoints(text)) {
+    const text::Script script = text::script_of(code.code_point);
+    if (script == text::Script::Latin || script == text::Script::Han) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Equal but for case.
+inline bool same_word(std::string_view a, std::string_view b) {
+  std::array<char, 2 * text::kMaxUnitBytes> lower_a;
+  std::array<char, 2 * text::kMaxUnitBytes> lower_b;
+  const std::size_t length_a = text::copy_lower(a, lower_a.data(), lower_a.size());
+  const std::size_t length_b = text::copy_lower(b, lower_b.data(), lower_b.size());
+  return std::string_view(lower_a.data(), length_a) == std::string_view(lower_b.data(), length_b);
+}
+
+}  // namespace laya::predict
