@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxShards = 1024;
 constexpr std::size_t kMaxFolderEntries = 65536;
 constexpr std::string_view kConfig = "config.json";
+constexpr std::uint64_t kMaxConfigBytes = 4u << 20;
 constexpr std::string_view kIndexEnd = ".index.json";
 
 enum class FileKind { Gguf, Safetensors, Torch, Llama2c, Index };
@@ -61,6 +62,11 @@ Result<FileKind> kind_of(const std::string& path) {
   if (start.starts_with("GGUF")) {
     return FileKind::Gguf;
   }
+  // Before the others: a header's length may begin with any byte.
+  if (start.size() > 8 && start[8] == '{' &&
+      base::ByteReader(bytes).u64("length") <= kMaxSafetensorsHeaderBytes) {
+    return FileKind::Safetensors;
+  }
   if (start.starts_with("PK\x03\x04") || start.starts_with('\x80')) {
     return FileKind::Torch;
   }
@@ -69,9 +75,6 @@ Result<FileKind> kind_of(const std::string& path) {
   }
   if (start.starts_with("version https://git-lfs")) {
     return Error{ErrorCode::Corrupt, path + ": a Git LFS pointer: fetch the file itself"};
-  }
-  if (start.size() > 8 && start[8] == '{') {
-    return FileKind::Safetensors;
   }
   if (looks_like_llama2c(bytes)) {
     return FileKind::Llama2c;
@@ -308,7 +311,7 @@ Status Checkpoint::Contents::join_mlx() {
   if (!fs::exists(file, ignored)) {
     return {};
   }
-  const Result<std::string> config = base::read_file(file, kMaxSideFileBytes);
+  const Result<std::string> config = base::read_file(file, kMaxConfigBytes);
   if (!config) {
     return config.error();
   }

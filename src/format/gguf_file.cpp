@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t kDefaultAlignment = 32;   // of the specification
 constexpr std::uint32_t kMinAlignment = 8;        // of the specification
 constexpr std::uint32_t kMaxAlignment = 1 << 20;  // beyond any page
+constexpr std::uint64_t kMaxWalked = 1 << 25;     // strings in arrays, of the whole file
 constexpr std::string_view kAlignmentKey = "general.alignment";
 
 template <typename T>
@@ -92,27 +93,31 @@ std::string unread_name(std::uint32_t number) {
 }
 
 /// Walks over `count` elements of an array. What they claim is only ever compared with what is
-/// left.
+/// left, and `budget` bounds the time that a sparse file of zeros can take.
 void skip_elements(base::ByteReader& reader, GgufValueType element, std::uint64_t count,
-                   unsigned depth) {
+                   unsigned depth, std::uint64_t& budget) {
+  constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();  // fits nowhere
   if (const std::uint64_t each = scalar_bytes(element); each != 0) {
-    reader.bytes(
-        count > reader.left() / each ? std::numeric_limits<std::uint64_t>::max() : count * each,
-        "an array's elements");
+    reader.bytes(count > reader.left() / each ? kNever : count * each, "an array's elements");
     return;
   }
   for (std::uint64_t i = 0; i < count && !reader.failed(); ++i) {
+    if (budget == 0) {
+      reader.bytes(kNever, "an array of more strings than a file may have");
+      return;
+    }
+    --budget;
     if (element == GgufValueType::String) {
       reader.text(reader.u64("the length of a string in an array"), "a string in an array");
-    } else if (depth == 0) {  // makes the reader fail: deeper than any real file
-      reader.bytes(std::numeric_limits<std::uint64_t>::max(), "an array in arrays, too deep,");
+    } else if (depth == 0) {
+      reader.bytes(kNever, "an array in arrays, too deep,");
     } else {
       const auto inner = static_cast<GgufValueType>(reader.u32("an array's type"));
       const std::uint64_t inner_count = reader.u64("an array's count");
       if (gguf_value_type_name(inner).empty()) {
-        reader.bytes(std::numeric_limits<std::uint64_t>::max(), "an array of no known type");
+        reader.bytes(kNever, "an array of no known type");
       }
-      skip_elements(reader, inner, inner_count, depth - 1);
+      skip_elements(reader, inner, inner_count, depth - 1, budget);
     }
   }
 }
@@ -126,6 +131,7 @@ struct GgufFile::Contents {
   std::span<const std::byte> bytes;
   std::uint32_t version = 0;
   std::uint32_t alignment = kDefaultAlignment;
+  std::uint64_t strings_left = kMaxWalked;
   std::vector<GgufValue> metadata;
   std::vector<std::uint32_t> keys_sorted;  ///< indices into metadata
   std::vector<SourceTensor> tensors;
@@ -232,7 +238,7 @@ Status GgufFile::Contents::read_value(base::ByteReader& reader) {
                                            ", types 0 to 12 are known"};
     }
     start = reader.position();
-    skip_elements(reader, value.element, value.count, kMaxGgufArrayDepth);
+    skip_elements(reader, value.element, value.count, kMaxGgufArrayDepth, strings_left);
   }
   if (Status fits = reader.status(label); !fits) {
     return fits;

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLegacyHeaderBytes = 28;
 constexpr std::int32_t kMaxDim = 1 << 16;
 constexpr std::int32_t kMaxHidden = 1 << 20;
 constexpr std::int32_t kMaxLayers = 1024;
-constexpr std::int32_t kMaxVocabulary = 1 << 24;
+constexpr std::int32_t kMaxVocabulary = 1 << 20;
 constexpr std::int32_t kMaxContext = 1 << 24;
 constexpr std::uint32_t kMaxTokenBytes = 1024;
 

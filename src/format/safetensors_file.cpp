@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::size_t kMaxMetadataKeys = 65536;
-constexpr std::uint64_t kMaxIndexBytes = 64u << 20;
+constexpr std::uint64_t kMaxIndexBytes = 16u << 20;  // 65,536 tensors: 8 MB
 constexpr std::uint32_t kMaxIndexDepth = 8;
 
 struct Dtype {

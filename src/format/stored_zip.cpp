@@ -159,7 +159,7 @@ class ZipReader {
     if (method != 0 || (flags & kEncrypted) != 0) {
       return unsupported(label + " is compressed or encrypted; only stored entries are read");
     }
-    while (extra.left() >= 4) {
+    while (!extra.failed() && extra.left() >= 4) {
       const std::uint16_t id = extra.u16("id");
       base::ByteReader field(extra.bytes(extra.u16("size"), "an extra field"));
       if (id == kZip64Field) {  // holds, in this order, those that did not fit
@@ -172,6 +172,9 @@ class ZipReader {
           return corrupt(label + ": its zip64 field is too short");
         }
       }
+    }
+    if (extra.failed()) {
+      return corrupt(label + ": an extra field does not fit");
     }
     if (stored != size) {
       return corrupt(label + ": stored, but of two sizes, " + std::to_string(stored) + " and " +
