@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "bench_keys.h"
+#include "bench_peers_command.h"
 #include "bench_steps.h"
 #include "bench_train_report.h"
 #include "data_files.h"
@@ -224,6 +225,7 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
       "train", "speed of the training step, against oneDNN alone on the same matrix products");
   training->footer("example: laya bench train");
   training->callback([&outcome] { bench_train(outcome); });
+  add_bench_peers_command(*command, outcome);
   command->callback([options, command, &outcome] {
     if (command->get_subcommands().empty()) bench(*options, outcome);
   });

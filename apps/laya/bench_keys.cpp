@@ -167,7 +167,8 @@ std::string worst_cases() {
          "I'm sure it's internationalisation, uncharacteristically counterrevolutionary!\n"
          "用Python写的程序，跑得很快。 ok 好的 no problem，明天见 bye bye\n"
          "W w Wh wh Wha what What's wha 3.14 2024-11-29 10:30 a@b.example www.example.org\n"
-         "的的的的的的的的 一一一一 ，，，， 。。 👍👍🏽 👨‍👩‍👧 "
+         "的的的的的的的的 一一一一 ，，，， 。。 👍👍🏽 "
+         "👨‍👩‍👧 "
          "é "
          "ü "
          "ñ\n";

@@ -28,8 +28,8 @@ Ran run(const std::string& arguments, const std::string& environment = "",
         const std::string& input = "/dev/null") {
   static const base::TestFolder folder;
   const std::string error_file = folder.file("stderr");
-  const std::string command =
-      environment + " " LAYA_PROGRAM " " + arguments + " 2>" + error_file + " <" + input;
+  const std::string command = "LAYA_DEEP=none " + environment + " " LAYA_PROGRAM " " + arguments +
+                              " 2>" + error_file + " <" + input;
   Ran ran;
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return ran;
@@ -148,7 +148,7 @@ TEST(CommandLine, EveryCommandTeachesWithAnExample) {
   const Ran help = run("--help");
   EXPECT_EQ(help.code, 0);
   for (const char* command : {"type", "complete", "replay", "bench", "eval", "train", "quantize",
-                              "vocabulary", "inspect", "doctor"}) {
+                              "vocabulary", "model", "inspect", "doctor"}) {
     SCOPED_TRACE(command);
     EXPECT_NE(help.out.find(command), std::string::npos);
     const Ran one = run(std::string(command) + " --help");

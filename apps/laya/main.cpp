@@ -13,6 +13,7 @@
 #include "doctor_command.h"
 #include "eval_command.h"
 #include "inspect_command.h"
+#include "model_command.h"
 #include "quantize_command.h"
 #include "replay_command.h"
 #include "train_command.h"
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
     add_replay_command(app, outcome);
     add_bench_command(app, outcome);
     add_eval_command(app, outcome);
+    add_model_command(app, outcome);
     add_inspect_command(app, outcome);
     add_doctor_command(app, outcome);
     add_train_command(app, outcome);

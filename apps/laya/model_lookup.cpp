@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "catalog/folders.h"
+#include "catalog/known_models.h"
 #include "data_files.h"
 #include "format/model_file.h"
 
@@ -15,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kNetworkFile = "gru.laya";
 constexpr const char* kNgramFile = "ngram.laya";
 constexpr std::string_view kNgramBlobs = "ngram.";
+constexpr std::string_view kDecoder = "decoder";  // architecture in the metadata
+constexpr std::string_view kNone = "none";
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -72,12 +76,74 @@ Result<predict::EnginePaths> from_paths(const std::vector<std::string>& given) {
   return paths;
 }
 
+bool is_usable(const catalog::Installed& model) {
+  return model.problem.empty() && model.architecture == kDecoder;
+}
+
+/// `given`: what --deep or $LAYA_DEEP holds, not empty.
+Result<std::string> deep_from(const std::string& given) {
+  if (given == kNone) {
+    return std::string();
+  }
+  if (given.find('/') != std::string::npos || given.ends_with(".laya")) {
+    if (!is_there(given)) {
+      return Error{ErrorCode::BadArgument, given + ": no such model file"};
+    }
+    return given;
+  }
+  const Result<catalog::Folders> folders = catalog::user_folders();
+  if (!folders) return folders.error();
+  const catalog::Store store(folders->models);
+  const Result<catalog::Installed> installed = store.find(given);
+  if (!installed) {
+    const bool known = catalog::find_known(given) != nullptr;
+    return Error{installed.error().code,
+                 known ? "'" + given + "' is not installed; get it: laya model get " + given
+                       : installed.error().message};
+  }
+  return installed->path;
+}
+
 }  // namespace
+
+std::string default_deep_path(const catalog::Store& store) {
+  const auto installed = store.list();
+  if (!installed) {
+    return {};
+  }
+  for (const catalog::KnownModel& known : catalog::known_models()) {
+    for (const catalog::Installed& model : *installed) {
+      if (model.name == known.name && is_usable(model)) return model.path;
+    }
+  }
+  for (const catalog::Installed& model : *installed) {
+    if (is_usable(model)) return model.path;
+  }
+  return {};
+}
+
+Result<std::string> find_deep(const ModelOptions& options) {
+  if (!options.deep.empty()) {
+    return deep_from(options.deep);
+  }
+  if (const char* set = std::getenv("LAYA_DEEP"); set != nullptr && *set != '\0') {
+    Result<std::string> path = deep_from(set);
+    if (!path) {
+      return Error{path.error().code, path.error().message + " (from $LAYA_DEEP)"};
+    }
+    return path;
+  }
+  const Result<catalog::Folders> folders = catalog::user_folders();
+  return folders ? default_deep_path(catalog::Store(folders->models)) : std::string();
+}
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option(
       "-m,--model", options.paths,
       "model folder, or its files one by one (default: $LAYA_MODEL, then the shipped one)");
+  command.add_option("--deep", options.deep,
+                     "pretrained model of the second tier: its name (laya model list), a .laya "
+                     "file, or none (default: $LAYA_DEEP, then what is installed)");
   command.add_option("--threads", options.threads, "threads for one model pass")
       ->check(CLI::Range(1, 2))
       ->capture_default_str();
@@ -110,6 +176,11 @@ Result<predict::Engine> open_engine(const ModelOptions& options) {
   if (!paths) {
     return std::move(paths).error();
   }
+  Result<std::string> deep = find_deep(options);
+  if (!deep) {
+    return std::move(deep).error();
+  }
+  paths->deep_path = std::move(deep).value();
   predict::EngineOptions engine_options;
   engine_options.threads = options.threads;
   return predict::Engine::open(*paths, engine_options);

@@ -1,4 +1,5 @@
-// Where the model is. Used by every command that predicts.
+// Where the models are: the instant one that ships, and the decoder of the deep tier that the user
+// may have installed. Used by every command that predicts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "catalog/store.h"
 #include "predict/engine.h"
 
 namespace laya::apps {
@@ -13,6 +15,7 @@ namespace laya::apps {
 /// What the user may say about the model; the same options in every command.
 struct ModelOptions {
   std::vector<std::string> paths;  ///< --model: a folder, or files
+  std::string deep;                ///< --deep: an installed model, a .laya file, "none"; or empty
   int threads = 1;
 };
 
@@ -24,7 +27,17 @@ void add_model_options(CLI::App& command, ModelOptions& options);
 /// and the remedy.
 Result<predict::EnginePaths> find_model(const ModelOptions& options);
 
-/// find_model() and Engine::open().
+/// The decoder: --deep, $LAYA_DEEP, default_deep_path(), in this order; empty for none. A name is
+/// looked for among the installed models; what holds a '/' or ends in .laya is a file. BadArgument
+/// names the remedy.
+Result<std::string> find_deep(const ModelOptions& options);
+
+/// What is taken where nobody says: of the installed decoders that are sound, the first in the
+/// catalogue's order (by what was measured to be saved), then those that the user added, by name.
+/// Empty when there is none.
+std::string default_deep_path(const catalog::Store& store);
+
+/// find_model(), find_deep() and Engine::open().
 Result<predict::Engine> open_engine(const ModelOptions& options);
 
 }  // namespace laya::apps

@@ -18,8 +18,8 @@ class TypeCommand : public testing::Test {
   static constexpr int kColumns = 80;
 
   void start(int rows = kRows, int columns = kColumns) {
-    program_ = std::make_unique<PtyProgram>(std::vector<std::string>{"type", "--model", kModel},
-                                            rows, columns);
+    program_ = std::make_unique<PtyProgram>(
+        std::vector<std::string>{"type", "--model", kModel, "--deep", "none"}, rows, columns);
     before_ = program_->settings();
     ASSERT_TRUE(program_->wait_until([](const PtyProgram& p) { return p.shows("p50"); }));
   }

@@ -1,0 +1,276 @@
+#include "bench_peers.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "base/clock.h"
+#include "format/model_file.h"
+#include "model/decoder_loading.h"
+#include "peer_process.h"
+#include "simd/dispatch.h"
+#include "simd/ops.h"
+#include "simd/thread_pool.h"
+#include "text/subword_tokenizer.h"
+
+namespace laya::apps {
+namespace {
+
+constexpr std::size_t kTurns = 12;        // the first is the warm-up
+constexpr std::size_t kTokensATurn = 16;  // short enough that both sides see the same machine
+constexpr auto kPause = std::chrono::milliseconds(20);  // spinning threads of the other side sleep
+
+// Beginnings of sentences, ours: letters, notes, questions, code, numbers, a name or two.
+constexpr std::array kPrompts = {
+    "I want to go to the",
+    "Thank you for your letter. We are happy to",
+    "The best way to learn a new language is",
+    "Dear Ms Harper, I am writing to ask whether",
+    "When the train finally arrived, the passengers",
+    "To make a good soup, first",
+    "The meeting has been moved to",
+    "My grandmother used to say that",
+    "In this paper we show that",
+    "What is the difference between a list and",
+    "It was a cold morning in November, and",
+    "Please find attached the report about",
+    "The main reason why cities grow is",
+    "def read_lines(path):\n    with open(path) as",
+    "Ingredients: 200 g flour, 3 eggs, 1",
+    "She opened the old wooden box and found",
+    "The water cycle begins when",
+    "If you have any questions, please do not",
+    "On Saturday we are going to the market because",
+    "The three most important things in life are",
+};
+
+/// A converted model and what its rows were called.
+struct Ours {
+  format::ModelFile file;
+  std::unique_ptr<model::Decoder> decoder;
+  text::SubwordTokenizer tokenizer;
+  bool pruned;
+};
+
+Result<Ours> open_ours(const std::string& path) {
+  Result<format::ModelFile> file = format::ModelFile::open(path);
+  if (!file) return std::move(file).error();
+  auto decoder = model::load_decoder(*file, model::Backend::Cpu);
+  if (!decoder) return std::move(decoder).error();
+  const auto blob = file->blob("tokenizer");
+  if (!blob) return blob.error();
+  Result<text::SubwordTokenizer> tokenizer = text::SubwordTokenizer::parse(*blob);
+  if (!tokenizer) return std::move(tokenizer).error();
+  const bool pruned = file->has("kept_tokens");
+  return Ours{std::move(*file), std::move(*decoder), std::move(*tokenizer), pruned};
+}
+
+/// Runs our decoder a token at a time.
+class Runner {
+ public:
+  Runner(const model::Decoder& decoder, model::Threads threads)
+      : decoder_(decoder),
+        workspace_(decoder.make_workspace(threads)),
+        cache_(decoder.config()),
+        hidden_(decoder.config().hidden_dim),
+        logits_(decoder.config().vocabulary_size) {}
+
+  void clear() { cache_.truncate(0); }
+  Status read(std::span<const TokenId> tokens) {
+    if (Status s = decoder_.prefill(*workspace_, cache_, tokens, hidden_); !s) return s;
+    return decoder_.logits(*workspace_, hidden_, 1, logits_);
+  }
+  std::span<const float> logits() const { return logits_; }
+  TokenId best() const {
+    return static_cast<TokenId>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
+  }
+
+ private:
+  const model::Decoder& decoder_;
+  std::unique_ptr<model::Workspace> workspace_;
+  model::KvCache cache_;
+  std::vector<float> hidden_;
+  std::vector<float> logits_;
+};
+
+/// Reads as many bytes as the weights have, once, with as many threads.
+class Floor {
+ public:
+  Floor(std::size_t bytes, int threads)
+      : bytes_(std::max(bytes / kLine, std::size_t{1}) * kLine),
+        memory_(new (std::align_val_t{kLine}) std::byte[bytes_]),
+        pool_(static_cast<std::size_t>(threads)) {
+    std::fill_n(memory_.get(), bytes_, std::byte{1});
+  }
+  double read_once_ms() {
+    const std::size_t pieces = pool_.threads() == 1 ? 1 : 64;
+    const std::size_t lines = bytes_ / kLine;
+    const std::int64_t start = base::monotonic_ns();
+    pool_.run(pieces, [&](std::size_t i) {
+      const std::size_t from = lines * i / pieces * kLine;
+      const std::size_t to = lines * (i + 1) / pieces * kLine;
+      checksum_ += simd::stream_read(simd::best_kernels(), {memory_.get() + from, to - from});
+    });
+    return static_cast<double>(base::monotonic_ns() - start) / 1e6;
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  struct Free {
+    void operator()(std::byte* memory) const {
+      ::operator delete[](memory, std::align_val_t{kLine});
+    }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[], Free> memory_;
+  simd::ThreadPool pool_;
+  std::atomic<std::uint64_t> checksum_{0};
+};
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Tokens all over the vocabulary; small ids, which are the frequent ones, more often.
+TokenId token_at(std::size_t i, std::size_t vocabulary_size) {
+  return static_cast<TokenId>((i * 2654435761u + 17) %
+                              std::min<std::size_t>(vocabulary_size, 20000));
+}
+
+Result<PeerProcess> start_peer(const PeersOptions& options, int threads, std::string& version,
+                               std::size_t& vocabulary) {
+  Result<PeerProcess> peer =
+      PeerProcess::start({options.python, options.script, options.gguf, std::to_string(threads)});
+  if (!peer) return peer;
+  const Result<nlohmann::json> hello = peer->read();
+  if (!hello) {
+    return Error{ErrorCode::Io, options.gguf + ": llama.cpp could not open it"};
+  }
+  if (hello->contains("missing")) {
+    return Error{ErrorCode::Unsupported,
+                 options.python + " has no llama_cpp (pip install llama-cpp-python)"};
+  }
+  version = "llama-cpp-python " + hello->value("version", std::string("?"));
+  vocabulary = hello->value("vocabulary", std::size_t{0});
+  return peer;
+}
+
+Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads) {
+  const model::Threads ours_threads = threads == 2 ? model::Threads::Two : model::Threads::One;
+  const std::size_t vocabulary = ours.decoder->config().vocabulary_size;
+  Runner runner(*ours.decoder, ours_threads);
+  Floor floor(ours.decoder->weights_bytes(), threads);
+  std::vector<double> our_times;
+  std::vector<double> their_times;
+  std::vector<double> floor_times;
+  if (const auto cleared = peer.ask({{"do", "clear"}}); !cleared) return cleared.error();
+  for (std::size_t turn = 0; turn < kTurns; ++turn) {
+    std::vector<TokenId> tokens;
+    for (std::size_t i = 0; i < kTokensATurn; ++i) {
+      tokens.push_back(token_at(turn * kTokensATurn + i, vocabulary));
+    }
+    std::this_thread::sleep_for(kPause);
+    for (const TokenId token : tokens) {
+      const std::int64_t start = base::monotonic_ns();
+      if (Status s = runner.read(std::span(&token, 1)); !s) return s.error();
+      if (turn > 0) our_times.push_back(static_cast<double>(base::monotonic_ns() - start) / 1e6);
+    }
+    for (int i = 0; i < 3 && turn > 0; ++i) floor_times.push_back(floor.read_once_ms());
+    std::this_thread::sleep_for(kPause);
+    const auto answer = peer.ask({{"do", "time"}, {"tokens", tokens}});
+    if (!answer) return answer.error();
+    const auto times = answer->find("ms");
+    if (times == answer->end() || !times->is_array() || times->size() != kTokensATurn) {
+      return Error{ErrorCode::Io, "llama.cpp did not time its tokens"};
+    }
+    for (const nlohmann::json& ms : *times) {
+      if (turn > 0 && ms.is_number()) their_times.push_back(ms.get<double>());
+    }
+  }
+  if (their_times.empty()) {
+    return Error{ErrorCode::Io, "llama.cpp did not time its tokens"};
+  }
+  return PeerTimes{threads, median(our_times), median(their_times), median(floor_times)};
+}
+
+/// One prompt: their greedy text, and at each place what we would have chosen after the same text.
+Status compare_prompt(const Ours& ours, Runner& runner, PeerProcess& peer, std::size_t number,
+                      std::size_t count, Parity& parity) {
+  std::vector<TokenId> text;
+  if (ours.tokenizer.add_bos()) text.push_back(ours.tokenizer.bos());
+  const std::vector<TokenId> prompt = ours.tokenizer.encode(kPrompts[number]);
+  text.insert(text.end(), prompt.begin(), prompt.end());
+  const auto answer = peer.ask({{"do", "greedy"}, {"prompt", text}, {"count", count}});
+  if (!answer) return answer.error();
+  const std::vector<TokenId> theirs = answer->value("tokens", std::vector<TokenId>{});
+  if (theirs.size() != count) {
+    return Error{ErrorCode::Io, "llama.cpp did not continue the prompt"};
+  }
+  runner.clear();
+  if (Status s = runner.read(text); !s) return s;
+  const std::size_t before = parity.differences.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const TokenId our = runner.best();
+    const TokenId their = theirs[i];
+    if (their >= runner.logits().size()) {
+      return Error{ErrorCode::Corrupt, "the two files have different vocabularies"};
+    }
+    ++parity.positions;
+    if (our != their) {
+      const auto gap = peer.ask({{"do", "gap"}, {"prompt", text}, {"a", their}, {"b", our}});
+      if (!gap) return gap.error();
+      parity.differences.push_back({number, i, std::string(ours.tokenizer.bytes(our)),
+                                    std::string(ours.tokenizer.bytes(their)),
+                                    runner.logits()[our] - runner.logits()[their],
+                                    gap->value("gap", 1e9)});
+    }
+    text.push_back(their);
+    if (Status s = runner.read(std::span(&text.back(), 1)); !s) return s;
+  }
+  ++parity.prompts;
+  parity.equal_prompts += parity.differences.size() == before ? 1 : 0;
+  return {};
+}
+
+}  // namespace
+
+Result<PeersReport> compare_with_llama_cpp(const PeersOptions& options) {
+  Result<Ours> ours = open_ours(options.deep);
+  if (!ours) return std::move(ours).error();
+  PeersReport report;
+  report.kernels = ours->decoder->backend_name();
+  report.weights_bytes = ours->decoder->weights_bytes();
+  const std::size_t rows = ours->decoder->config().vocabulary_size;
+  for (const int threads : {1, 2}) {
+    std::size_t vocabulary = 0;
+    Result<PeerProcess> peer = start_peer(options, threads, report.peer, vocabulary);
+    if (!peer) return std::move(peer).error();
+    if (ours->pruned ? rows > vocabulary : rows != vocabulary) {
+      return Error{ErrorCode::Corrupt, options.deep + " has " + std::to_string(rows) + " tokens, " +
+                                           options.gguf + " " + std::to_string(vocabulary) +
+                                           ": not the same model"};
+    }
+    const Result<PeerTimes> times = time_both(*ours, *peer, threads);
+    if (!times) return times.error();
+    report.times.push_back(*times);
+    if (threads == 2 && !ours->pruned) {
+      report.parity.emplace();
+      Runner runner(*ours->decoder, model::Threads::Two);
+      const std::size_t prompts = std::min(options.prompts, kPrompts.size());
+      for (std::size_t i = 0; i < prompts; ++i) {
+        const Status status =
+            compare_prompt(*ours, runner, *peer, i, options.tokens, *report.parity);
+        if (!status) return status.error();
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace laya::apps

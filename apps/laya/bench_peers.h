@@ -1,0 +1,66 @@
+// Our decoder beside llama.cpp (through llama-cpp-python): the same checkpoint, threads and tokens,
+// in turns; and whether both write the same greedy text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace laya::apps {
+
+struct PeersOptions {
+  std::string deep;    ///< .laya with the decoder
+  std::string gguf;    ///< the checkpoint that it was converted from
+  std::string python;  ///< with llama_cpp
+  std::string script;  ///< bench/peers/llama_cpp.py
+  std::size_t prompts = 20;
+  std::size_t tokens = 64;  ///< of each prompt's continuation
+};
+
+/// One token with all logits, milliseconds, medians; each side in turns of a few tokens.
+struct PeerTimes {
+  int threads = 1;
+  double ours_ms = 0;
+  double theirs_ms = 0;
+  double floor_ms = 0;  ///< reading our weights once with as many threads, between the turns
+  double ratio() const { return ours_ms > 0 ? theirs_ms / ours_ms : 0; }
+};
+
+/// A place where the two choose different tokens after the same text.
+struct Difference {
+  std::size_t prompt = 0;
+  std::size_t position = 0;
+  std::string ours;
+  std::string theirs;
+  double our_gap = 0;    ///< our logit of our choice less that of theirs; 0: a tie
+  double their_gap = 0;  ///< their logit of their choice less that of ours
+};
+
+struct Parity {
+  std::size_t prompts = 0;
+  std::size_t equal_prompts = 0;  ///< whole continuations without a difference
+  std::size_t positions = 0;
+  std::vector<Difference> differences;
+};
+
+struct PeersReport {
+  std::string kernels;
+  std::string peer;  ///< "llama-cpp-python 0.3.36"
+  std::size_t weights_bytes = 0;
+  std::vector<PeerTimes> times;  ///< one and two threads
+  std::optional<Parity> parity;  ///< none for a pruned vocabulary: texts cannot be the same
+};
+
+/// A gap between two logits below which either choice is right: rounding of activations to 8 bits
+/// moves logits by some hundredths.
+inline constexpr double kNearTie = 0.25;
+
+/// Unsupported when the Python or its llama_cpp is missing: skip, say so. Else the errors of
+/// loading, Corrupt where the two files are not the same model, Io when the other side fails.
+Result<PeersReport> compare_with_llama_cpp(const PeersOptions& options);
+
+}  // namespace laya::apps
