@@ -38,6 +38,9 @@ std::string gguf_bytes(const TestMetadata& metadata, std::span<const TestTensor>
 std::string safetensors_bytes(std::span<const TestTensor> tensors);  ///< no MlxAffine
 std::string torch_bytes(std::span<const TestTensor> tensors);        ///< zip with data.pkl
 
+/// A zip archive of stored entries (name, data), laid out as torch does.
+std::string zip_bytes(std::span<const std::pair<std::string, std::string>> entries);
+
 /// Writes model.safetensors (MlxAffine tensors as .weight, .scales, .biases in F16) and config.json
 /// into `folder`. `shards` > 1: model-0000k-of-0000n.safetensors and an index.
 Status write_safetensors_folder(const std::string& folder, std::span<const TestTensor> tensors,

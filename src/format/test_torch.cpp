@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view kFolder = "archive/";
 
-struct Entry {
-  std::string name;
-  std::string data;
-};
-
 /// CRC-32 of zip (reflected 0x04C11DB7), bit by bit.
 std::uint32_t crc32(std::string_view bytes) {
   std::uint32_t crc = ~0u;
@@ -22,50 +17,6 @@ std::uint32_t crc32(std::string_view bytes) {
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1u ? 0xEDB88320u : 0u);
   }
   return ~crc;
-}
-
-/// Stored entries, each padded so that its data begins on a multiple of 64, as torch does.
-std::string zip_of(const std::vector<Entry>& entries) {
-  std::string out;
-  std::string directory;
-  for (const Entry& entry : entries) {
-    const auto offset = static_cast<std::uint32_t>(out.size());
-    const std::size_t before_data = out.size() + 30 + entry.name.size() + 4;
-    const auto padding = static_cast<std::uint16_t>((64 - before_data % 64) % 64);
-    const auto common = [&](std::string& to, std::uint16_t extra) {
-      append(to, std::uint16_t{0});  // flags
-      append(to, std::uint16_t{0});  // stored
-      append(to, std::uint32_t{0});  // time, date
-      append(to, crc32(entry.data));
-      append(to, static_cast<std::uint32_t>(entry.data.size()));
-      append(to, static_cast<std::uint32_t>(entry.data.size()));
-      append(to, static_cast<std::uint16_t>(entry.name.size()));
-      append(to, extra);
-    };
-    out += "PK\x03\x04";
-    append(out, std::uint16_t{20});
-    common(out, static_cast<std::uint16_t>(padding + 4));
-    out += entry.name + "FB";
-    append(out, padding);
-    out.append(padding, 'Z');
-    out += entry.data;
-    directory += "PK\x01\x02";
-    append(directory, std::uint16_t{20});
-    append(directory, std::uint16_t{20});
-    common(directory, 0);
-    append(directory, std::uint16_t{0});  // comment
-    directory.append(2 + 2 + 4, '\0');    // disk, attributes
-    append(directory, offset);
-    directory += entry.name;
-  }
-  const auto directory_offset = static_cast<std::uint32_t>(out.size());
-  out += directory + "PK\x05\x06" + std::string(4, '\0');
-  append(out, static_cast<std::uint16_t>(entries.size()));
-  append(out, static_cast<std::uint16_t>(entries.size()));
-  append(out, static_cast<std::uint32_t>(directory.size()));
-  append(out, directory_offset);
-  append(out, std::uint16_t{0});
-  return out;
 }
 
 class PickleWriter {
@@ -130,9 +81,53 @@ std::string_view storage_name(SourceType type) {
 
 }  // namespace
 
+// Each entry is padded so that its data begins on a multiple of 64.
+std::string zip_bytes(std::span<const std::pair<std::string, std::string>> entries) {
+  std::string out;
+  std::string directory;
+  for (const auto& [name, data] : entries) {
+    const auto offset = static_cast<std::uint32_t>(out.size());
+    const std::size_t before_data = out.size() + 30 + name.size() + 4;
+    const auto padding = static_cast<std::uint16_t>((64 - before_data % 64) % 64);
+    const auto common = [&](std::string& to, std::uint16_t extra) {
+      append(to, std::uint16_t{0});  // flags
+      append(to, std::uint16_t{0});  // stored
+      append(to, std::uint32_t{0});  // time, date
+      append(to, crc32(data));
+      append(to, static_cast<std::uint32_t>(data.size()));
+      append(to, static_cast<std::uint32_t>(data.size()));
+      append(to, static_cast<std::uint16_t>(name.size()));
+      append(to, extra);
+    };
+    out += "PK\x03\x04";
+    append(out, std::uint16_t{20});
+    common(out, static_cast<std::uint16_t>(padding + 4));
+    out += name + "FB";
+    append(out, padding);
+    out.append(padding, 'Z');
+    out += data;
+    directory += "PK\x01\x02";
+    append(directory, std::uint16_t{20});
+    append(directory, std::uint16_t{20});
+    common(directory, 0);
+    append(directory, std::uint16_t{0});  // comment
+    directory.append(2 + 2 + 4, '\0');    // disk, attributes
+    append(directory, offset);
+    directory += name;
+  }
+  const auto directory_offset = static_cast<std::uint32_t>(out.size());
+  out += directory + "PK\x05\x06" + std::string(4, '\0');
+  append(out, static_cast<std::uint16_t>(entries.size()));
+  append(out, static_cast<std::uint16_t>(entries.size()));
+  append(out, static_cast<std::uint32_t>(directory.size()));
+  append(out, directory_offset);
+  append(out, std::uint16_t{0});
+  return out;
+}
+
 std::string torch_bytes(std::span<const TestTensor> tensors) {
   PickleWriter pickle;
-  std::vector<Entry> entries(1);
+  std::vector<std::pair<std::string, std::string>> entries(1);
   entries.push_back({std::string(kFolder) + "byteorder", "little"});
   pickle.ordered_dict();
   pickle.out += '(';
@@ -161,7 +156,7 @@ std::string torch_bytes(std::span<const TestTensor> tensors) {
   pickle.out += "u.";
   entries.push_back({std::string(kFolder) + "version", "3\n"});
   entries[0] = {std::string(kFolder) + "data.pkl", pickle.out};
-  return zip_of(entries);
+  return zip_bytes(entries);
 }
 
 }  // namespace laya::format
