@@ -47,7 +47,10 @@ Status check_merges(const SubwordVocabulary& tokens, std::span<const Merge> merg
 
 Status check_sentencepiece(const SubwordVocabulary& tokens) {
   for (TokenId id = 0; id < tokens.total(); ++id) {
-    if (tokens.kind(id) == SubwordTokenKind::Normal && !base::is_valid_utf8(tokens.bytes(id))) {
+    const std::string_view bytes = tokens.bytes(id);
+    const bool ascii = std::all_of(bytes.begin(), bytes.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (tokens.kind(id) == SubwordTokenKind::Normal && !ascii && !base::is_valid_utf8(bytes)) {
       return bad("tokens", id, "is not UTF-8");
     }
   }
@@ -57,6 +60,19 @@ Status check_sentencepiece(const SubwordVocabulary& tokens) {
       return Error{ErrorCode::Unsupported,
                    "tokens: none is byte " + std::to_string(byte) +
                        "; a sentencepiece model without byte fallback cannot spell every text"};
+    }
+  }
+  return {};
+}
+
+/// A word that is taken whole must be spelled by bytes, too, or what a text becomes would depend on
+/// where its words end.
+Status check_whole_words(const SubwordVocabulary& tokens) {
+  for (TokenId id = 0; id < tokens.total(); ++id) {
+    for (const char byte : tokens.bytes(id)) {
+      if (tokens.byte_id(static_cast<std::uint8_t>(byte)) == kNoToken) {
+        return bad("tokens", id, "has a byte that is no token itself");
+      }
     }
   }
   return {};
@@ -103,6 +119,11 @@ Result<SubwordTokenizer> SubwordAssembly::make(const SubwordOptions& options,
   }
   if (Status status = check_merges(*vocabulary, merges); !status) {
     return std::move(status).error();
+  }
+  if (options.ignore_merges) {
+    if (Status status = check_whole_words(*vocabulary); !status) {
+      return std::move(status).error();
+    }
   }
   SubwordTokenizer made;
   made.options_ = options;

@@ -29,14 +29,20 @@ void CharacterPairs::reserve(std::size_t pairs) {
 
 void CharacterPairs::add(std::string_view token) {
   char32_t left = 0;
-  bool first = true;
-  for (const base::Decoded& decoded : base::CodePoints(token)) {
-    if (!first) {
-      const std::uint64_t hash = hash_pair(left, decoded.code_point);
+  for (std::size_t at = 0; at < token.size();) {
+    auto right = static_cast<char32_t>(static_cast<unsigned char>(token[at]));
+    std::size_t length = 1;
+    if (right >= 0x80) {
+      const base::Decoded decoded = base::decode_utf8(token.substr(at));
+      right = decoded.code_point;
+      length = decoded.length;
+    }
+    if (at > 0) {
+      const std::uint64_t hash = hash_pair(left, right);
       words_[(hash >> 12) & (words_.size() - 1)] |= two_bits(hash);
     }
-    left = decoded.code_point;
-    first = false;
+    left = right;
+    at += length;
   }
 }
 

@@ -115,6 +115,16 @@ TEST(SubwordHostile, MergesMustMakeWhatThereIs) {
   expect_refused(SubwordTokenizer::from_parts(parts), ErrorCode::Corrupt, "merges[0]");
 }
 
+TEST(SubwordHostile, WordsTakenWholeAreMadeOfBytesThatAreTokens) {
+  SubwordParts parts;
+  parts.options.pre_tokenizer = PreTokenizer::Llama3;
+  parts.options.ignore_merges = true;
+  parts.tokens = {"a", "b", "aba"};
+  ASSERT_TRUE(SubwordTokenizer::from_parts(parts));
+  parts.tokens = {"a", "b", "abc"};
+  expect_refused(SubwordTokenizer::from_parts(parts), ErrorCode::Corrupt, "tokens[2]");
+}
+
 TEST(SubwordHostile, TokenizerJsonIsCheckedFieldByField) {
   const std::string good = tokenizer_testdata("qwen2.json");
   const auto changed = [&](const std::string& from, const std::string& to) {

@@ -32,13 +32,16 @@ MergeTable::MergeTable(std::vector<Merge> merges) : merges_(std::move(merges)) {
   const std::size_t mask = table_.size() - 1;
   for (std::uint32_t number = 0; number < merges_.size(); ++number) {
     const Merge& merge = merges_[number];
-    if (rank(merge.left, merge.right) != kNoRank) {
-      continue;
-    }
     const std::uint64_t hash = hash_pair(merge.left, merge.right);
     std::size_t slot = hash & mask;
-    while (table_[slot] != kEmpty) {
-      slot = (slot + 1) & mask;
+    bool known = false;
+    for (; table_[slot] != kEmpty && !known; slot = (slot + 1) & mask) {
+      const Merge& other = merges_[static_cast<std::uint32_t>(table_[slot])];
+      known = (table_[slot] ^ hash) >> 32 == 0 && other.left == merge.left &&
+              other.right == merge.right;
+    }
+    if (known) {
+      continue;
     }
     table_[slot] = (hash & 0xFFFFFFFF00000000ULL) | number;
   }

@@ -63,7 +63,8 @@ class SubwordVocabulary {
   std::size_t size_bytes() const;
 
  private:
-  Status index();
+  Status index();  // fills byte_ids_ and table_
+  void sort_rows();
 
   std::size_t rows_ = 0;
   std::string bytes_;
