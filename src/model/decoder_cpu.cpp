@@ -2,140 +2,73 @@
 // that of decoder_reference.cpp, which is the specification.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "model/aligned_bytes.h"
 #include "model/call_checks.h"
 #include "model/decoder_backends.h"
 #include "model/decoder_checks.h"
+#include "model/decoder_cpu_workspace.h"
 #include "model/decoder_rope.h"
-#include "simd/activations.h"
 #include "simd/kv_attention.h"
 #include "simd/ops.h"
-#include "simd/thread_pool.h"
 
 namespace laya::model {
 namespace {
 
 using simd::Activations;
-using simd::MatmulJob;
 using simd::PackedMatrix;
 using Layer = DecoderWeights<PackedMatrix>::Layer;
 
-// Bytes of weights in one unit of shared work: about 1 us from memory, what one thread may have to
-// wait for the other at the end.
-constexpr std::size_t kUnitBytes = 32 * 1024;
+// Rows of a weight matrix in one unit of work, for all columns: so many numbers fit on the stack
+// and in the first-level cache.
+constexpr std::size_t kScratch = 2048;
 
-// Rows of the head computed at once, for all columns: 16 x 1024 scores stay in the L2 cache.
-constexpr std::size_t kHeadRows = 1024;
+// Units a shared product is cut into, if its rows allow: each has a cost of its own, few share less
+// evenly.
+constexpr std::size_t kUnits = 6;
 
 // Multiplications of attention below which a second thread costs more than it gives.
 constexpr std::size_t kWorthSharingProducts = 128 * 1024;
 
 std::size_t bytes_of(const PackedMatrix& matrix) { return matrix.blocks * matrix.block_bytes; }
 
-/// Blocks [first, last) of a matrix, as a matrix.
-PackedMatrix blocks_of(const PackedMatrix& matrix, std::size_t first, std::size_t last) {
+/// Rows [first, first + count) of a matrix, as a matrix; `first` is a multiple of 16, and so is
+/// count unless it ends the matrix.
+PackedMatrix rows_of(const PackedMatrix& matrix, std::size_t first, std::size_t count) {
   PackedMatrix part = matrix;
-  part.data += first * matrix.block_bytes;
-  part.blocks = last - first;
-  part.rows = std::min(matrix.rows - first * simd::kBlockRows, part.blocks * simd::kBlockRows);
+  part.data += first / simd::kBlockRows * matrix.block_bytes;
+  part.blocks = (count + simd::kBlockRows - 1) / simd::kBlockRows;
+  part.rows = count;
   return part;
 }
 
-/// Vectors of up to kMaxColumns columns, [column][length].
-class Columns {
- public:
-  explicit Columns(std::size_t length)
-      : length_(length), memory_(kMaxColumns * length * sizeof(float)) {}
+/// Numbers of one unit, [column][rows of the unit]: on the stack of whoever computes it.
+using Scratch = std::array<float, kScratch>;
 
-  std::size_t length() const { return length_; }
-  std::span<float> all(std::size_t columns) { return memory_.floats().first(columns * length_); }
-  std::span<float> operator[](std::size_t column) {
-    return memory_.floats().subspan(column * length_, length_);
+void scale(std::span<float> x, float factor) {
+  for (float& value : x) {
+    value *= factor;
   }
+}
 
- private:
-  std::size_t length_;
-  AlignedBytes memory_;
-};
-
-/// One vector a column, quantised for every group that a matrix which reads it may have.
-class Inputs {
- public:
-  explicit Inputs(std::size_t length) {
-    for (std::unique_ptr<Activations>& codes : by_group_) {
-      codes = std::make_unique<Activations>(length, kMaxColumns);
+/// Sum of squares, the same bits wherever it is computed.
+float squares_of(std::span<const float> x) {
+  std::array<float, 8> sums{};
+  std::size_t i = 0;
+  for (; i + sums.size() <= x.size(); i += sums.size()) {
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      sums[j] += x[i + j] * x[i + j];
     }
   }
-
-  /// New numbers, [columns][length], which stay unchanged until the last product.
-  void set(std::span<const float> x, std::size_t length, std::size_t columns) {
-    x_ = x;
-    length_ = length;
-    columns_ = columns;
-    ready_ = {};
+  for (; i < x.size(); ++i) {
+    sums[0] += x[i] * x[i];
   }
-  /// As `matrix` wants them.
-  const Activations& of(const simd::Kernels& kernels, const PackedMatrix& matrix) {
-    const std::size_t at = matrix.group == 32 ? 1 : matrix.group == 64 ? 2 : matrix.group / 128 * 3;
-    if (!ready_[at]) {
-      by_group_[at]->set(kernels, x_, length_, columns_, length_, matrix.group);
-      ready_[at] = true;
-    }
-    return *by_group_[at];
-  }
-
- private:
-  std::span<const float> x_;
-  std::size_t length_ = 0, columns_ = 0;
-  std::array<std::unique_ptr<Activations>, 4> by_group_;  // groups 0 (not quantised), 32, 64, 128
-  std::array<bool, 4> ready_{};
-};
-
-struct CpuDecoderWorkspace final : Workspace {
-  CpuDecoderWorkspace(const DecoderConfig& c, Threads threads)
-      : x(c.hidden_dim),
-        u(c.hidden_dim),
-        q(c.q_dim()),
-        k(c.kv_dim()),
-        v(c.kv_dim()),
-        heads(c.q_dim()),
-        y(c.hidden_dim),
-        gate(c.ffn_dim),
-        up(c.ffn_dim),
-        scores(2 * kHeadRows),
-        cosines{Columns(c.head_dim / 2), Columns(c.head_dim / 2)},
-        sines{Columns(c.head_dim / 2), Columns(c.head_dim / 2)},
-        x_codes(c.hidden_dim),
-        heads_codes(c.q_dim()),
-        gate_codes(c.ffn_dim),
-        partial(kMaxColumns * ((c.vocabulary_size + kHeadRows - 1) / kHeadRows)) {
-    jobs.reserve(3);
-    if (threads == Threads::Two) {
-      pool = std::make_unique<simd::ThreadPool>(2);
-    }
-  }
-
-  Columns x, u, q, k, v, heads, y, gate, up, scores;
-  std::array<Columns, 2> cosines, sines;  // of layers that do not slide, that slide
-  Inputs x_codes, heads_codes, gate_codes;
-  std::vector<MatmulJob> jobs;
-  std::vector<float> partial;  // log-sums of the head's chunks, [column][chunk]
-
-  // Of the pass at hand, by column.
-  struct Token {
-    std::size_t slot = 0;
-    std::size_t context = 0;  // length of its list in `slots`
-  };
-  std::array<Token, kMaxColumns> tokens;
-  std::vector<std::uint32_t> slots;  // [column][slots of the cache]: what each attends to
-  std::vector<float> scratch;        // of attention, a part for each share of work
-
-  std::unique_ptr<simd::ThreadPool> pool;  // null: everything on the calling thread
-};
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
 
 class CpuDecoder final : public Decoder {
  public:
@@ -180,14 +113,16 @@ class CpuDecoder final : public Decoder {
       return not_finite("the output vector");  // int8 codes would hide it
     }
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    ws.x_codes.set(hidden, config_.hidden_dim, columns);
-    ws.jobs.assign(1, MatmulJob{&weights_.head,
-                                &ws.x_codes.of(kernels_, weights_.head),
-                                {},
-                                out,
-                                config_.vocabulary_size});
-    multiply(ws);
-    soft_cap(out);
+    const Activations& x = head_input(ws, hidden, columns);
+    const std::size_t v = config_.vocabulary_size;
+    ws.run((v + kHeadRows - 1) / kHeadRows, [&](std::size_t unit) {
+      const std::size_t first = unit * kHeadRows;
+      const PackedMatrix part = rows_of(weights_.head, first, std::min(kHeadRows, v - first));
+      simd::matmul(kernels_, {&part, &x, {}, out.subspan(first), v});
+      for (std::size_t c = 0; c < columns; ++c) {
+        soft_cap(out.subspan(c * v + first, part.rows));
+      }
+    });
     return finite_scores(out);
   }
 
@@ -206,10 +141,8 @@ class CpuDecoder final : public Decoder {
       return not_finite("the output vector");  // int8 codes would hide it
     }
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    ws.x_codes.set(hidden, config_.hidden_dim, columns);
-    simd::matmul_rows(
-        kernels_, {&weights_.head, &ws.x_codes.of(kernels_, weights_.head), {}, out, rows.size()},
-        rows);
+    const Activations& x = head_input(ws, hidden, columns);
+    simd::matmul_rows(kernels_, {&weights_.head, &x, {}, out, rows.size()}, rows);
     soft_cap(out);
     return finite_scores(out);
   }
@@ -223,36 +156,21 @@ class CpuDecoder final : public Decoder {
       return not_finite("the output vector");  // int8 codes would hide it
     }
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    const PackedMatrix& head = weights_.head;
-    ws.x_codes.set(hidden, config_.hidden_dim, columns);
-    const Activations& codes = ws.x_codes.of(kernels_, head);
+    const Activations& x = head_input(ws, hidden, columns);
     // A chunk of rows at a time, so that scores never leave the cache; each chunk's log-sum is the
     // same whoever computes it, and they are joined in order.
-    constexpr std::size_t kBlocks = kHeadRows / simd::kBlockRows;
-    const std::size_t chunks = (head.blocks + kBlocks - 1) / kBlocks;
-    const auto sum_chunk = [&](std::size_t chunk, std::span<float> scores) {
-      const std::size_t first = chunk * kBlocks;
-      const PackedMatrix part = blocks_of(head, first, std::min(first + kBlocks, head.blocks));
-      simd::matmul(kernels_, {&part, &codes, {}, scores, part.rows});
+    const std::size_t v = config_.vocabulary_size, chunks = (v + kHeadRows - 1) / kHeadRows;
+    ws.run(chunks, [&](std::size_t chunk) {
+      std::array<float, kMaxColumns * kHeadRows> scores;
+      const std::size_t first = chunk * kHeadRows;
+      const PackedMatrix part = rows_of(weights_.head, first, std::min(kHeadRows, v - first));
+      simd::matmul(kernels_, {&part, &x, {}, scores, part.rows});
       for (std::size_t c = 0; c < columns; ++c) {
-        const std::span<float> column = scores.subspan(c * part.rows, part.rows);
+        const std::span<float> column = std::span(scores).subspan(c * part.rows, part.rows);
         soft_cap(column);
         ws.partial[c * chunks + chunk] = simd::log_sum_exp(kernels_, column);
       }
-    };
-    const std::span<float> all = ws.scores.all(kMaxColumns);
-    if (ws.pool == nullptr) {
-      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        sum_chunk(chunk, all.first(columns * kHeadRows));
-      }
-    } else {
-      // Two shares of alternating chunks: a share has scores of its own.
-      ws.pool->run(2, [&](std::size_t share) {
-        for (std::size_t chunk = share; chunk < chunks; chunk += 2) {
-          sum_chunk(chunk, all.subspan(share * kMaxColumns * kHeadRows, columns * kHeadRows));
-        }
-      });
-    }
+    });
     for (std::size_t c = 0; c < columns; ++c) {
       out[c] = simd::log_sum_exp(kernels_, std::span(ws.partial).subspan(c * chunks, chunks));
     }
@@ -265,33 +183,38 @@ class CpuDecoder final : public Decoder {
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
     const std::size_t n = columns.size();
     prepare(ws, cache, pass, columns);
+    // Each product's rows are finished by whoever computed them: added, activated, quantised for
+    // the next product. A norm's weights are applied there too, its factor, which needs all rows,
+    // to the outputs of the next product. Whatever is quantised was looked at before: int8 codes
+    // would hide a NaN.
     for (std::size_t l = 0; l < config_.layers; ++l) {
       if (cancel != nullptr && cancel->cancelled()) {
         return Error{ErrorCode::Cancelled, "decoder: cancelled"};
       }
-      // Whatever is about to be quantised is looked at first: int8 codes would hide a NaN.
       const Layer& layer = weights_.layers[l];
-      norm_columns(ws, layer.attn_norm, n);
-      project(ws, layer, n);
-      attend(ws, cache, layer, l, n);
-      if (!finite(ws.heads.all(n))) {
-        return not_finite("attention");
-      }
-      ws.heads_codes.set(ws.heads.all(n), ws.heads.length(), n);
-      ws.jobs.assign(1, job(layer.o, ws.heads_codes, {}, ws.y, n));
-      multiply(ws);
-      if (!add_update(ws, layer.attn_post_norm, n)) {
+      const Layer* next = l + 1 < config_.layers ? &weights_.layers[l + 1] : nullptr;
+      if (!find_factors(ws, n)) {
         return not_finite("the residual stream");
       }
-      norm_columns(ws, layer.ffn_norm, n);
+      project(ws, cache, l, n);
+      attend(ws, cache, l, n);
+      if (ws.damaged) {
+        return not_finite("attention");
+      }
+      ws.x_in.begin(kernels_, n, std::array{&layer.gate, &layer.up});
+      if (!add_product(ws, layer.o, ws.heads_in, layer.attn_post_norm, layer.ffn_norm, n) ||
+          !find_factors(ws, n)) {
+        return not_finite("the residual stream");
+      }
       feed_forward(ws, layer, n);
-      if (!finite(ws.gate.all(n))) {
+      if (ws.damaged) {
         return not_finite("the feed-forward layer");
       }
-      ws.gate_codes.set(ws.gate.all(n), ws.gate.length(), n);
-      ws.jobs.assign(1, job(layer.down, ws.gate_codes, {}, ws.y, n));
-      multiply(ws);
-      if (!add_update(ws, layer.ffn_post_norm, n)) {
+      if (next != nullptr) {
+        ws.x_in.begin(kernels_, n, std::array{&next->q, &next->k, &next->v});
+      }
+      if (!add_product(ws, layer.down, ws.gate_in, layer.ffn_post_norm,
+                       next != nullptr ? next->attn_norm : std::span<const float>{}, n)) {
         return not_finite("the residual stream");
       }
     }
@@ -300,7 +223,7 @@ class CpuDecoder final : public Decoder {
       simd::rms_norm(kernels_, ws.x[n - wanted + i], weights_.final_norm, config_.norm_eps,
                      hidden.subspan(i * config_.hidden_dim, config_.hidden_dim));
     }
-    return finite(hidden) ? Status{} : not_finite("the output vector");
+    return finite(ws.x.all(n)) && finite(hidden) ? Status{} : not_finite("the output vector");
   }
 
   /// Where each column's token goes, what it attends to, its angles, and its embedding in x.
@@ -309,8 +232,11 @@ class CpuDecoder final : public Decoder {
     const std::size_t n = columns.size();
     if (ws.slots.size() < kMaxColumns * cache.slots()) {
       ws.slots.resize(kMaxColumns * cache.slots());
-      ws.scratch.resize(kMaxColumns * simd::kv_attention_scratch(cache.slots()));
+      ws.scratch.resize(2 * simd::kv_attention_scratch(cache.slots()));
     }
+    const Layer& first = weights_.layers.front();
+    ws.x_in.begin(kernels_, n, std::array{&first.q, &first.k, &first.v});
+    ws.damaged = false;
     for (std::size_t c = 0; c < n; ++c) {
       const auto node = static_cast<NodeId>(cache.node_count() - n + c);
       const std::span<std::uint32_t> list = context_list(ws, cache, c);
@@ -331,10 +257,9 @@ class CpuDecoder final : public Decoder {
       }
       simd::dequantize_row(kernels_, weights_.embedding, columns[c].token, ws.x[c]);
       if (config_.embedding_scale != 1.0F) {
-        for (float& value : ws.x[c]) {
-          value *= config_.embedding_scale;
-        }
+        scale(ws.x[c], config_.embedding_scale);
       }
+      absorb(ws, c, 0, config_.hidden_dim, first.attn_norm);
     }
   }
 
@@ -343,137 +268,270 @@ class CpuDecoder final : public Decoder {
     return std::span(ws.slots).subspan(column * cache.slots(), cache.slots());
   }
 
-  /// u = norm(x), ready for products.
-  void norm_columns(CpuDecoderWorkspace& ws, std::span<const float> weight, std::size_t n) const {
-    simd::rms_norm_rows(kernels_, ws.x.all(n), weight, config_.norm_eps, ws.u.all(n));
-    ws.x_codes.set(ws.u.all(n), ws.u.length(), n);
-  }
-
-  /// q, k, v of u.
-  void project(CpuDecoderWorkspace& ws, const Layer& layer, std::size_t n) const {
-    ws.jobs.clear();
-    ws.jobs.push_back(job(layer.q, ws.x_codes, layer.q_bias, ws.q, n));
-    ws.jobs.push_back(job(layer.k, ws.x_codes, layer.k_bias, ws.k, n));
-    ws.jobs.push_back(job(layer.v, ws.x_codes, layer.v_bias, ws.v, n));
-    multiply(ws);
-  }
-
-  /// heads = attention over the cache, to which this pass's keys and values are added.
-  void attend(CpuDecoderWorkspace& ws, KvCache& cache, const Layer& layer, std::size_t l,
-              std::size_t n) const {
-    const bool slides = config_.slides(l);
-    const simd::KvPlane keys = cache.keys(l), values = cache.values(l);
-    for (std::size_t c = 0; c < n; ++c) {
-      if (config_.qk_norm) {
-        simd::rms_norm_rows(kernels_, ws.q[c], layer.q_norm, config_.norm_eps, ws.q[c]);
-        simd::rms_norm_rows(kernels_, ws.k[c], layer.k_norm, config_.norm_eps, ws.k[c]);
-      }
-      simd::rope(kernels_, ws.q[c], ws.cosines[slides][c], ws.sines[slides][c]);
-      simd::rope(kernels_, ws.k[c], ws.cosines[slides][c], ws.sines[slides][c]);
-      simd::store_kv(kernels_, keys, ws.tokens[c].slot, ws.k[c]);
-      simd::store_kv(kernels_, values, ws.tokens[c].slot, ws.v[c]);
-    }
-    std::size_t products = 0;
-    for (std::size_t c = 0; c < n; ++c) {
-      products += ws.tokens[c].context * config_.q_dim();
-    }
-    const bool shared = ws.pool != nullptr && products >= kWorthSharingProducts;
-    const std::size_t parts = shared && n == 1 && config_.heads > 1 ? 2 : 1;
-    const auto one = [&](std::size_t i) {
-      const std::size_t c = i / parts, part = i % parts;
-      const std::size_t context =
-          slides ? std::min<std::size_t>(ws.tokens[c].context, config_.sliding_window)
-                 : ws.tokens[c].context;
-      simd::KvAttentionArgs args;
-      args.keys = keys;
-      args.values = values;
-      args.heads = config_.heads;
-      args.first_head = config_.heads * part / parts;
-      args.last_head = config_.heads * (part + 1) / parts;
-      args.scale = config_.attention_scale;
-      args.slots = context_list(ws, cache, c).data() + (ws.tokens[c].context - context);
-      args.count = context;
-      args.query = ws.q[c].data();
-      args.out = ws.heads[c].data();
-      args.scratch = ws.scratch.data() + i * simd::kv_attention_scratch(cache.slots());
-      simd::kv_attention(kernels_, args);
-    };
-    if (shared) {
-      ws.pool->run(n * parts, one);
-    } else {
-      for (std::size_t i = 0; i < n; ++i) {
-        one(i);
-      }
-    }
-  }
-
-  /// gate = act(gate u) * up u.
-  void feed_forward(CpuDecoderWorkspace& ws, const Layer& layer, std::size_t n) const {
-    ws.jobs.clear();
-    ws.jobs.push_back(job(layer.gate, ws.x_codes, {}, ws.gate, n));
-    ws.jobs.push_back(job(layer.up, ws.x_codes, {}, ws.up, n));
-    multiply(ws);
-    if (config_.activation == Activation::SiLU) {
-      simd::silu_gate(kernels_, ws.gate.all(n), ws.up.all(n), ws.gate.all(n));
-    } else {
-      simd::gelu_gate(kernels_, ws.gate.all(n), ws.up.all(n), ws.gate.all(n));
-    }
-  }
-
-  /// x += y, normed where the family does. False where x is not finite any more.
-  bool add_update(CpuDecoderWorkspace& ws, std::span<const float> post_norm, std::size_t n) const {
-    if (!post_norm.empty()) {
-      simd::rms_norm_rows(kernels_, ws.y.all(n), post_norm, config_.norm_eps, ws.y.all(n));
-    }
-    simd::add(kernels_, ws.y.all(n), ws.x.all(n));
-    return finite(ws.x.all(n));
-  }
-
-  MatmulJob job(const PackedMatrix& matrix, Inputs& x, std::span<const float> bias, Columns& out,
-                std::size_t n) const {
-    return {&matrix, &x.of(kernels_, matrix), bias, out.all(n), out.length()};
-  }
-
-  /// Runs ws.jobs, in units of about kUnitBytes shared by the threads.
-  void multiply(CpuDecoderWorkspace& ws) const {
-    if (ws.pool == nullptr) {
-      for (const MatmulJob& each : ws.jobs) {
-        simd::matmul(kernels_, each);
-      }
+  /// Rows [first, first + count) of column c of x are final: notes their squares and makes x times
+  /// the norm's weights ready for the next products (`weight` empty: there are none).
+  void absorb(CpuDecoderWorkspace& ws, std::size_t c, std::size_t first, std::size_t count,
+              std::span<const float> weight) const {
+    const std::span<const float> x = ws.x[c].subspan(first, count);
+    note_squares(ws, c, first, x);
+    if (weight.empty()) {
       return;
     }
-    std::size_t units = 0;
-    for (const MatmulJob& each : ws.jobs) {
-      units += units_of(*each.weights);
+    Scratch weighted;
+    for (std::size_t at = 0; at < count;) {
+      const std::size_t part = std::min(count - at, kScratch);
+      for (std::size_t i = 0; i < part; ++i) {
+        weighted[i] = x[at + i] * weight[first + at + i];
+      }
+      ws.x_in.put(kernels_, c, first + at, std::span(weighted).first(part));
+      at += part;
     }
-    ws.pool->run(units, [&](std::size_t i) {
-      for (const MatmulJob& each : ws.jobs) {
-        const std::size_t count = units_of(*each.weights);
-        if (i < count) {
-          run_unit(each, i);
-          return;
+  }
+
+  static void note_squares(CpuDecoderWorkspace& ws, std::size_t c, std::size_t first,
+                           std::span<const float> rows) {
+    for (std::size_t at = 0; at < rows.size(); at += kSegment) {
+      ws.squares[(first + at) / kSegment][c] =
+          squares_of(rows.subspan(at, std::min(kSegment, rows.size() - at)));
+    }
+  }
+
+  /// ws.factor = 1 / root mean square of what note_squares saw. False where that is not finite.
+  bool find_factors(CpuDecoderWorkspace& ws, std::size_t n) const {
+    std::array<float, kMaxColumns> sums{};
+    for (const std::array<float, kMaxColumns>& segment : ws.squares) {
+      for (std::size_t c = 0; c < kMaxColumns; ++c) {
+        sums[c] += segment[c];
+      }
+    }
+    const auto length = static_cast<float>(config_.hidden_dim);
+    for (std::size_t c = 0; c < n; ++c) {
+      ws.factor[c] = 1.0F / std::sqrt(sums[c] / length + config_.norm_eps);
+    }
+    return finite(std::span(sums).first(n));
+  }
+
+  /// q, k, v of x: heads normed and turned, q in ws.q, k and v in the cache.
+  void project(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l, std::size_t n) const {
+    const Layer& layer = weights_.layers[l];
+    const std::size_t hd = config_.head_dim;
+    const bool slides = config_.slides(l);
+    // Whole heads a unit; one thread takes as many as fit.
+    const std::size_t most = !ws.shares() ? std::max<std::size_t>(kScratch / (n * hd), 1) : 1;
+    struct Part {
+      const PackedMatrix* matrix;
+      std::span<const float> bias, norm;
+      std::size_t heads, units;
+    };
+    const auto units = [most](std::size_t heads) { return (heads + most - 1) / most; };
+    const std::array<Part, 3> parts = {
+        Part{&layer.q, layer.q_bias, layer.q_norm, config_.heads, units(config_.heads)},
+        Part{&layer.k, layer.k_bias, layer.k_norm, config_.kv_heads, units(config_.kv_heads)},
+        Part{&layer.v, layer.v_bias, {}, config_.kv_heads, units(config_.kv_heads)}};
+    const std::size_t all = parts[0].units + 2 * parts[1].units;
+    ws.run(all, [&](std::size_t unit) {
+      prefetch_context(ws, cache, l, unit, all);
+      std::size_t which = 0;
+      for (; unit >= parts[which].units; ++which) {
+        unit -= parts[which].units;
+      }
+      const Part& part = parts[which];
+      const std::size_t head = unit * most, heads = std::min(most, part.heads - head);
+      const std::size_t rows = heads * hd;
+      std::array<float, kMaxColumns * 256> scratch;  // 256: the longest head
+      const PackedMatrix matrix = rows_of(*part.matrix, head * hd, rows);
+      simd::matmul(kernels_, {&matrix, &ws.x_in.of(*part.matrix), {}, scratch, rows});
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::span<float> out = std::span(scratch).subspan(c * rows, rows);
+        scale(out, ws.factor[c]);
+        if (!part.bias.empty()) {
+          simd::add(kernels_, part.bias.subspan(head * hd, rows), out);
         }
-        i -= count;
+        if (!part.norm.empty()) {
+          simd::rms_norm_rows(kernels_, out, part.norm, config_.norm_eps, out);
+        }
+        if (which < 2) {
+          simd::rope(kernels_, out, ws.cosines[slides][c], ws.sines[slides][c]);
+        }
+        if (which == 0) {
+          std::ranges::copy(out, ws.q[c].subspan(head * hd).begin());
+          continue;
+        }
+        simd::KvPlane plane = which == 1 ? cache.keys(l) : cache.values(l);
+        for (std::size_t h = 0; h < heads; ++h) {
+          simd::store_kv(kernels_, head_of(plane, head + h), ws.tokens[c].slot,
+                         out.subspan(h * hd, hd));
+        }
       }
     });
   }
 
-  static std::size_t blocks_a_unit(const PackedMatrix& matrix) {
-    return std::max<std::size_t>(4, kUnitBytes / matrix.block_bytes);
+  /// One head of a plane, as a plane.
+  static simd::KvPlane head_of(simd::KvPlane plane, std::size_t head) {
+    plane.data += simd::kv_plane_bytes(plane.storage, head, plane.slots, plane.head_dim);
+    plane.scales = plane.scales == nullptr ? nullptr : plane.scales + head * plane.slots;
+    plane.kv_heads = 1;
+    return plane;
   }
-  static std::size_t units_of(const PackedMatrix& matrix) {
-    const std::size_t each = blocks_a_unit(matrix);
-    return (matrix.blocks + each - 1) / each;
+
+  /// Brings a share of the layer's keys and values near, while weights stream: attention would
+  /// otherwise wait for memory at each of its many short runs.
+  void prefetch_context(CpuDecoderWorkspace& ws, const KvCache& cache, std::size_t l,
+                        std::size_t unit, std::size_t units) const {
+    constexpr std::size_t kLine = 64;
+    const simd::KvPlane keys = cache.keys(l), values = cache.values(l);
+    const std::size_t row = simd::kv_plane_bytes(keys.storage, 1, 1, keys.head_dim);
+    const std::size_t context = ws.tokens[0].context, rows = 2 * config_.kv_heads * context;
+    const std::span<const std::uint32_t> list = context_list(ws, cache, 0);
+    for (std::size_t i = rows * unit / units; i < rows * (unit + 1) / units; ++i) {
+      const std::size_t plane = i / context;
+      const std::byte* const at = (plane % 2 == 0 ? keys.data : values.data) +
+                                  (plane / 2 * keys.slots + list[i % context]) * row;
+      for (std::size_t line = 0; line < row; line += kLine) {
+        __builtin_prefetch(at + line, 0, 2);
+      }
+    }
   }
-  void run_unit(const MatmulJob& whole, std::size_t unit) const {
-    const std::size_t each = blocks_a_unit(*whole.weights);
-    const std::size_t first = unit * each;
-    const PackedMatrix part =
-        blocks_of(*whole.weights, first, std::min(first + each, whole.weights->blocks));
-    const std::size_t row = first * simd::kBlockRows;
-    simd::matmul(kernels_, {&part, whole.x,
-                            whole.bias.empty() ? whole.bias : whole.bias.subspan(row, part.rows),
-                            whole.out.subspan(row), whole.out_stride});
+
+  /// Attention of all columns, ready for the product with o.
+  void attend(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l, std::size_t n) const {
+    const Layer& layer = weights_.layers[l];
+    const bool slides = config_.slides(l);
+    const std::size_t hd = config_.head_dim;
+    ws.heads_in.begin(kernels_, n, std::array{&layer.o});
+    // Two parts, each of heads that fill whole groups of codes and, where there are several, whole
+    // groups of queries; a part keeps its heads for all columns. Little work is not worth sharing.
+    const std::size_t queries = config_.kv_heads > 1 ? config_.heads / config_.kv_heads : 1;
+    const std::size_t together =
+        std::lcm(std::max<std::size_t>(ws.heads_in.step() / hd, 1), queries);
+    const std::size_t half = (config_.heads / 2 + together - 1) / together * together;
+    const bool shared = n * ws.tokens[0].context * config_.q_dim() >= kWorthSharingProducts;
+    const std::size_t parts = shared && half < config_.heads && half != 0 ? 2 : 1;
+    ws.run(parts, [&](std::size_t part) {
+      simd::KvAttentionArgs args;
+      args.keys = cache.keys(l);
+      args.values = cache.values(l);
+      args.heads = config_.heads;
+      args.first_head = part == 0 ? 0 : half;
+      args.last_head = parts == 2 && part == 0 ? half : config_.heads;
+      args.scale = config_.attention_scale;
+      args.scratch = ws.scratch.data() + part * (ws.scratch.size() / 2);
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::size_t context = ws.tokens[c].context;
+        args.count = slides ? std::min<std::size_t>(context, config_.sliding_window) : context;
+        args.slots = context_list(ws, cache, c).data() + (context - args.count);
+        args.query = ws.q[c].data();
+        args.out = ws.heads[c].data();
+        simd::kv_attention(kernels_, args);
+        const std::span<const float> out =
+            ws.heads[c].subspan(args.first_head * hd, (args.last_head - args.first_head) * hd);
+        if (!finite(out)) {
+          ws.damaged = true;
+        }
+        ws.heads_in.put(kernels_, c, args.first_head * hd, out);
+      }
+    });
+  }
+
+  /// gate_in = act(gate x) * up x.
+  void feed_forward(CpuDecoderWorkspace& ws, const Layer& layer, std::size_t n) const {
+    ws.gate_in.begin(kernels_, n, std::array{&layer.down});
+    const std::size_t f = config_.ffn_dim, each = rows_a_unit(ws, f, ws.gate_in.step(), n);
+    ws.run((f + each - 1) / each, [&](std::size_t unit) {
+      const std::size_t first = unit * each, rows = std::min(each, f - first);
+      Scratch gate_scratch, up_scratch;
+      const std::span<float> gate = std::span(gate_scratch).first(n * rows);
+      const std::span<float> up = std::span(up_scratch).first(n * rows);
+      const PackedMatrix gate_rows = rows_of(layer.gate, first, rows);
+      const PackedMatrix up_rows = rows_of(layer.up, first, rows);
+      simd::matmul(kernels_, {&gate_rows, &ws.x_in.of(layer.gate), {}, gate, rows});
+      simd::matmul(kernels_, {&up_rows, &ws.x_in.of(layer.up), {}, up, rows});
+      for (std::size_t c = 0; c < n; ++c) {
+        scale(gate.subspan(c * rows, rows), ws.factor[c]);
+        scale(up.subspan(c * rows, rows), ws.factor[c]);
+      }
+      if (config_.activation == Activation::SiLU) {
+        simd::silu_gate(kernels_, gate, up, gate);
+      } else {
+        simd::gelu_gate(kernels_, gate, up, gate);
+      }
+      if (!finite(gate)) {
+        ws.damaged = true;
+      }
+      for (std::size_t c = 0; c < n; ++c) {
+        ws.gate_in.put(kernels_, c, first, gate.subspan(c * rows, rows));
+      }
+    });
+  }
+
+  /// x += matrix * in, normed first where the family does (`post_norm`); x is then absorbed for the
+  /// products after the norm with weights `next`. False where the update is not finite.
+  bool add_product(CpuDecoderWorkspace& ws, const PackedMatrix& matrix, const Inputs& in,
+                   std::span<const float> post_norm, std::span<const float> next,
+                   std::size_t n) const {
+    const std::size_t d = config_.hidden_dim, each = rows_a_unit(ws, d, ws.x_in.step(), n);
+    const std::size_t units = (d + each - 1) / each;
+    ws.run(units, [&](std::size_t unit) {
+      const std::size_t first = unit * each, rows = std::min(each, d - first);
+      Scratch scratch;
+      const PackedMatrix part = rows_of(matrix, first, rows);
+      simd::matmul(kernels_, {&part, &in.of(matrix), {}, scratch, rows});
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::span<const float> update = std::span(scratch).subspan(c * rows, rows);
+        if (post_norm.empty()) {
+          simd::add(kernels_, update, ws.x[c].subspan(first, rows));
+          absorb(ws, c, first, rows, next);
+        } else {
+          std::ranges::copy(update, ws.y[c].subspan(first).begin());
+          note_squares(ws, c, first, update);
+        }
+      }
+    });
+    if (post_norm.empty()) {
+      return true;  // x's own squares tell
+    }
+    if (!find_factors(ws, n)) {
+      return false;
+    }
+    const auto add_normed = [&](std::size_t unit) {
+      const std::size_t first = unit * each, rows = std::min(each, d - first);
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::span<float> x = ws.x[c].subspan(first, rows);
+        const std::span<const float> y = ws.y[c].subspan(first, rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+          x[i] += y[i] * ws.factor[c] * post_norm[first + i];
+        }
+        absorb(ws, c, first, rows, next);
+      }
+    };
+    if (n == 1) {  // too little to share
+      for (std::size_t unit = 0; unit < units; ++unit) {
+        add_normed(unit);
+      }
+    } else {
+      ws.run(units, add_normed);
+    }
+    return true;
+  }
+
+  /// Rows of one unit: a multiple of `step` and of kSegment that fits Scratch; few enough that two
+  /// threads share evenly.
+  static std::size_t rows_a_unit(const CpuDecoderWorkspace& ws, std::size_t rows, std::size_t step,
+                                 std::size_t n) {
+    const std::size_t unit = std::max(step, kSegment);
+    const std::size_t wanted = !ws.shares() ? kScratch / n : std::min(rows / kUnits, kScratch / n);
+    return std::max(unit, wanted / unit * unit);
+  }
+
+  /// Vectors of hidden, as the head wants them.
+  const Activations& head_input(CpuDecoderWorkspace& ws, std::span<const float> hidden,
+                                std::size_t columns) const {
+    const std::size_t d = config_.hidden_dim;
+    ws.x_in.begin(kernels_, columns, std::array{&weights_.head});
+    for (std::size_t c = 0; c < columns; ++c) {
+      ws.x_in.put(kernels_, c, 0, hidden.subspan(c * d, d));
+    }
+    return ws.x_in.of(weights_.head);
   }
 
   /// scores = cap * tanh(scores / cap).
@@ -482,13 +540,9 @@ class CpuDecoder final : public Decoder {
     if (cap <= 0) {
       return;
     }
-    for (float& score : scores) {
-      score /= cap;
-    }
+    scale(scores, 1.0F / cap);
     simd::tanh(kernels_, scores, scores);
-    for (float& score : scores) {
-      score *= cap;
-    }
+    scale(scores, cap);
   }
 
   bool finite(std::span<const float> x) const { return simd::all_finite(kernels_, x); }

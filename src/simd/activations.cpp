@@ -43,6 +43,13 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
 
 void Activations::set(const Kernels& kernels, std::span<const float> x, std::size_t length,
                       std::size_t columns, std::size_t stride, std::size_t group) {
+  begin(kernels, x, length, columns, stride, group);
+  if (group == 0) return;
+  for (std::size_t c = 0; c < columns; ++c) put(kernels, c, 0, x.subspan(c * stride, length));
+}
+
+void Activations::begin(const Kernels& kernels, std::span<const float> x, std::size_t length,
+                        std::size_t columns, std::size_t stride, std::size_t group) {
   assert(columns >= 1 && columns <= max_columns_ && length <= max_length_);
   assert(columns == 1 || stride >= length);
   assert(x.size() >= length && x.size() - length >= (columns - 1) * stride);
@@ -57,29 +64,31 @@ void Activations::set(const Kernels& kernels, std::span<const float> x, std::siz
   view_.scales = scales_;
   view_.sums = sums_;
   view_.weighted_sums = weighted_sums_;
-  for (std::size_t c = 0; c < columns; ++c) {
-    kernels.quantize_column(x.data() + c * stride, length, group, columns, codes_ + c * kQuad,
-                            scales_ + c, sums_ + c);
-  }
-  const std::size_t entries = (length + group - 1) / group * columns;
-  for (std::size_t i = 0; i < entries; ++i) {
-    weighted_sums_[i] = scales_[i] * static_cast<float>(sums_[i]);
-  }
   if (columns >= kernels.row_codes_from) {
-    set_row_codes(round_up(length, group));
+    view_.row_codes = row_codes_;
+    view_.row_stride = round_up(length, group);
   }
 }
 
-void Activations::set_row_codes(std::size_t padded) {
-  const std::size_t columns = view_.columns;
-  for (std::size_t quad = 0; quad < padded / kQuad; ++quad) {
-    for (std::size_t c = 0; c < columns; ++c) {
-      std::memcpy(row_codes_ + c * padded + quad * kQuad, codes_ + (quad * columns + c) * kQuad,
-                  kQuad);
-    }
+void Activations::put(const Kernels& kernels, std::size_t column, std::size_t first,
+                      std::span<const float> part) {
+  const std::size_t columns = view_.columns, group = view_.group;
+  assert(group != 0 && column < columns && first % group == 0);
+  assert(part.size() <= view_.length - first);
+  assert(part.size() % group == 0 || first + part.size() == view_.length);
+  std::int8_t* const codes = codes_ + (first / kQuad * columns + column) * kQuad;
+  const std::size_t groups = round_up(part.size(), group) / group;
+  const std::size_t at = first / group * columns + column;
+  kernels.quantize_column(part.data(), part.size(), group, columns, codes, scales_ + at,
+                          sums_ + at);
+  for (std::size_t i = at; i < at + groups * columns; i += columns) {
+    weighted_sums_[i] = scales_[i] * static_cast<float>(sums_[i]);
   }
-  view_.row_codes = row_codes_;
-  view_.row_stride = padded;
+  if (view_.row_codes == nullptr) return;
+  std::int8_t* const row = row_codes_ + column * view_.row_stride + first;
+  for (std::size_t quad = 0; quad < groups * group / kQuad; ++quad) {
+    std::memcpy(row + quad * kQuad, codes + quad * columns * kQuad, kQuad);
+  }
 }
 
 }  // namespace laya::simd

@@ -28,14 +28,22 @@ class Activations {
   void set(const Kernels& kernels, std::span<const float> x, std::size_t length,
            std::size_t columns, std::size_t stride, std::size_t group);
 
+  /// set() in parts: announces the vectors; `x` itself is read by Fp16/Fp32 matrices only. Every
+  /// part must have been put() before the first product.
+  void begin(const Kernels& kernels, std::span<const float> x, std::size_t length,
+             std::size_t columns, std::size_t stride, std::size_t group);
+  /// Quantises elements [first, first + part.size()) of a column: first is a multiple of the group
+  /// (which is not 0), and so is the size unless it ends the vector. Disjoint parts may come from
+  /// different threads.
+  void put(const Kernels& kernels, std::size_t column, std::size_t first,
+           std::span<const float> part);
+
   const ActivationView& view() const { return view_; }
 
  private:
   struct Free {
     void operator()(std::byte* memory) const;
   };
-
-  void set_row_codes(std::size_t padded);
 
   std::size_t max_length_;  // rounded up to the largest group
   std::size_t max_columns_;
