@@ -350,6 +350,9 @@ class CpuDecoder final : public Decoder {
         if (!part.norm.empty()) {
           simd::rms_norm_rows(kernels_, out, part.norm, config_.norm_eps, out);
         }
+        if (!finite(out)) {  // softmax would hide it
+          ws.damaged = true;
+        }
         if (which < 2) {
           simd::rope(kernels_, out, ws.cosines[slides][c], ws.sines[slides][c]);
         }
