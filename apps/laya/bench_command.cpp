@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
+#include "bench_deep.h"
 #include "bench_keys.h"
 #include "bench_peers_command.h"
 #include "bench_steps.h"
@@ -26,6 +28,7 @@ namespace {
 struct BenchOptions {
   ModelOptions model;
   std::string file;
+  std::size_t stream_tokens = 1000;
   bool no_mlx = false;
   bool json = false;
 };
@@ -33,6 +36,7 @@ struct BenchOptions {
 struct Report {
   KeyTimes keys;
   StepTimes steps;
+  std::optional<DeepReport> deep;  ///< none without a decoder
   double start_us = 0;
   double rss_mb = 0;
   double peak_rss_mb = 0;
@@ -41,8 +45,8 @@ struct Report {
 /// Process start to first candidate: this program's own `complete`, cold start included, pages
 /// warm. The median of five.
 Result<double> time_start(const predict::EnginePaths& paths) {
-  std::vector<std::string> words = {"laya", "complete", "--context",   "see you tom",
-                                    "-n",   "1",        "--no-warm-up"};
+  std::vector<std::string> words = {"laya", "complete",     "--context", "see you tom", "-n",
+                                    "1",    "--no-warm-up", "--deep",    "none"};
   for (const std::string& path : {paths.network_path, paths.ngram_path}) {
     if (!path.empty()) {
       words.insert(words.end(), {"--model", path});
@@ -106,6 +110,7 @@ nlohmann::ordered_json to_json(const Report& report) {
   json["mlx_8bit_step_us"] = steps.mlx_us > 0 ? nlohmann::ordered_json(steps.mlx_us) : nullptr;
   json["mlx_over_ours"] =
       steps.mlx_us > 0 ? nlohmann::ordered_json(steps.mlx_us / steps.step.p50) : nullptr;
+  json["deep"] = report.deep ? to_json(*report.deep) : nlohmann::ordered_json(nullptr);
   return json;
 }
 
@@ -146,12 +151,19 @@ void print(const Report& report) {
       "%llu\n",
       report.start_us / 1000, report.rss_mb,
       static_cast<unsigned long long>(report.keys.allocations));
+  if (report.deep) {
+    print(*report.deep);
+  } else {
+    std::printf("deep tier: not measured, no model is installed (laya model get smollm2-135m)\n");
+  }
 }
 
 Result<Report> measure(const BenchOptions& options) {
   const Result<predict::EnginePaths> paths = find_model(options.model);
   if (!paths) return paths.error();
-  Result<predict::Engine> engine = open_engine(options.model);
+  ModelOptions instant = options.model;
+  instant.deep = "none";
+  Result<predict::Engine> engine = open_engine(instant);
   if (!engine) return std::move(engine).error();
   std::string path = options.file;
   if (path.empty()) {
@@ -181,6 +193,19 @@ Result<Report> measure(const BenchOptions& options) {
     if (!steps) return std::move(steps).error();
     report.steps = std::move(steps).value();
   }
+  const Result<std::string> deep = find_deep(options.model);
+  if (!deep) return deep.error();
+  if (!deep->empty()) {
+    ModelOptions both = options.model;
+    both.threads = 2;
+    Result<predict::Engine> two_tiers = open_engine(both);
+    if (!two_tiers) return std::move(two_tiers).error();
+    DeepBenchOptions how;
+    how.stream_tokens = options.stream_tokens;
+    Result<DeepReport> measured = time_deep(*two_tiers, *text, how);
+    if (!measured) return std::move(measured).error();
+    report.deep = std::move(measured).value();
+  }
   return report;
 }
 
@@ -209,6 +234,11 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
       "speed on this machine, against the floor measured in the same run; checks its answers");
   command->add_option("-f,--file", options->file,
                       "text to type (default: the demo's and worst cases)");
+  command
+      ->add_option("--stream-tokens", options->stream_tokens,
+                   "tokens that the decoder's next_token() is timed over")
+      ->check(CLI::Range(std::size_t{10}, std::size_t{1000000}))
+      ->capture_default_str();
   command->add_flag("--no-mlx", options->no_mlx, "do not compare with MLX");
   command->add_flag("--json", options->json, "one JSON object on one line");
   add_model_options(*command, options->model);
@@ -217,9 +247,10 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
       "edit to five\n"
       "candidates, the step included. ghost_us: the phrase search. stream_floor_us: reading as "
       "many bytes as the\n"
-      "weights have, once.\n"
+      "weights have, once. deep: the decoder of the second tier, if one is installed or named.\n"
       "example: laya bench\n"
       "         laya bench --json | jq .candidates_us.p99\n"
+      "         laya bench --deep smollm2-135m --file letters.txt\n"
       "         laya bench train");
   CLI::App* training = command->add_subcommand(
       "train", "speed of the training step, against oneDNN alone on the same matrix products");

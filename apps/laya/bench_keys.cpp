@@ -19,13 +19,62 @@ Error broken(const char* promise) {
   return {ErrorCode::Internal, std::string("bench: a reply broke its promise: ") + promise};
 }
 
-/// One key of the script.
-struct Stroke {
-  std::size_t erase = 0;
-  std::string insert;
+struct Pass {
+  observe::LatencyHistogram whole;
+  observe::LatencyHistogram edit;
+  observe::LatencyHistogram ghost;
+  std::uint64_t allocations = 0;
+  std::uint64_t answers = 0;  ///< hash of all replies
 };
 
-std::vector<Stroke> script_of(std::string_view text) {
+Status run_pass(predict::Session& session, const std::vector<Stroke>& strokes, predict::Want ghost,
+                Pass& pass) {
+  std::string before;
+  before.reserve(1u << 20);
+  session.set_text({});
+  std::uint64_t revision = 0;
+  pass.answers = 0;
+  const base::AllocationScope scope;
+  for (const Stroke& stroke : strokes) {
+    predict::Edit edit;
+    edit.revision = ++revision;
+    edit.erase_before = stroke.erase;
+    edit.insert = stroke.insert;
+    predict::DecideOptions options;
+    options.candidates = kCandidates;
+    options.ghost = ghost;
+    options.deep = predict::Want::No;
+    const std::int64_t start = base::monotonic_ns();
+    const Status edited = session.edit(edit);
+    const predict::Reply& reply = session.decide(options);
+    pass.whole.record(base::monotonic_ns() - start);
+    if (!edited) return edited.error();
+    pass.edit.record(static_cast<std::int64_t>(reply.latency.edit_us * 1000));
+    if (reply.has_ghost) {
+      pass.ghost.record(static_cast<std::int64_t>(reply.latency.ghost_us * 1000));
+    }
+    before.erase(before.size() - stroke.erase);
+    before += stroke.insert;
+    if (Status status = check_reply(reply, revision, before); !status) return status;
+    pass.answers = hash_of(reply, pass.answers);
+  }
+  pass.allocations = scope.count();
+  return {};
+}
+
+void time_tokeniser(const text::Tokenizer& tokenizer, const std::vector<Stroke>& strokes,
+                    observe::LatencyHistogram& histogram) {
+  text::IncrementalTokenizer editor(tokenizer, 1u << 16);
+  for (const Stroke& stroke : strokes) {
+    const std::int64_t start = base::monotonic_ns();
+    editor.replace(editor.text().size() - stroke.erase, stroke.erase, stroke.insert);
+    histogram.record(base::monotonic_ns() - start);
+  }
+}
+
+}  // namespace
+
+std::vector<Stroke> strokes_of(std::string_view text) {
   std::vector<Stroke> strokes;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text::next_grapheme(text, at);
@@ -40,7 +89,7 @@ std::vector<Stroke> script_of(std::string_view text) {
   return strokes;
 }
 
-Status check(const predict::Reply& reply, std::uint64_t revision, std::string_view before) {
+Status check_reply(const predict::Reply& reply, std::uint64_t revision, std::string_view before) {
   if (reply.revision != revision) {
     return broken("the revision is the edit's");
   }
@@ -70,60 +119,6 @@ std::uint64_t hash_of(const predict::Reply& reply, std::uint64_t hash) {
   return hash;
 }
 
-struct Pass {
-  observe::LatencyHistogram whole;
-  observe::LatencyHistogram edit;
-  observe::LatencyHistogram ghost;
-  std::uint64_t allocations = 0;
-  std::uint64_t answers = 0;  ///< hash of all replies
-};
-
-Status run_pass(predict::Session& session, const std::vector<Stroke>& strokes, predict::Want ghost,
-                Pass& pass) {
-  std::string before;
-  before.reserve(1u << 20);
-  session.set_text({});
-  std::uint64_t revision = 0;
-  pass.answers = 0;
-  const base::AllocationScope scope;
-  for (const Stroke& stroke : strokes) {
-    predict::Edit edit;
-    edit.revision = ++revision;
-    edit.erase_before = stroke.erase;
-    edit.insert = stroke.insert;
-    predict::DecideOptions options;
-    options.candidates = kCandidates;
-    options.ghost = ghost;
-    const std::int64_t start = base::monotonic_ns();
-    const Status edited = session.edit(edit);
-    const predict::Reply& reply = session.decide(options);
-    pass.whole.record(base::monotonic_ns() - start);
-    if (!edited) return edited.error();
-    pass.edit.record(static_cast<std::int64_t>(reply.latency.edit_us * 1000));
-    if (reply.has_ghost) {
-      pass.ghost.record(static_cast<std::int64_t>(reply.latency.ghost_us * 1000));
-    }
-    before.erase(before.size() - stroke.erase);
-    before += stroke.insert;
-    if (Status status = check(reply, revision, before); !status) return status;
-    pass.answers = hash_of(reply, pass.answers);
-  }
-  pass.allocations = scope.count();
-  return {};
-}
-
-void time_tokeniser(const text::Tokenizer& tokenizer, const std::vector<Stroke>& strokes,
-                    observe::LatencyHistogram& histogram) {
-  text::IncrementalTokenizer editor(tokenizer, 1u << 16);
-  for (const Stroke& stroke : strokes) {
-    const std::int64_t start = base::monotonic_ns();
-    editor.replace(editor.text().size() - stroke.erase, stroke.erase, stroke.insert);
-    histogram.record(base::monotonic_ns() - start);
-  }
-}
-
-}  // namespace
-
 Quantiles quantiles_us(const observe::LatencyHistogram& histogram) {
   const observe::LatencySummary s = histogram.summary();
   const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
@@ -131,7 +126,7 @@ Quantiles quantiles_us(const observe::LatencyHistogram& histogram) {
 }
 
 Result<KeyTimes> time_keys(const predict::Engine& engine, std::string_view text) {
-  const std::vector<Stroke> strokes = script_of(text);
+  const std::vector<Stroke> strokes = strokes_of(text);
   predict::Session session(engine);
   session.warm_up();
   Pass warm_up;

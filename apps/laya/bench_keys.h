@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "observe/latency_histogram.h"
 #include "predict/engine.h"
+#include "predict/reply.h"
 
 namespace laya::apps {
 
@@ -36,6 +38,19 @@ struct KeyTimes {
 /// ghost. Internal when a reply breaks its promises (prefix + insert == text, order, revision) or
 /// when the same keys give another answer the second time.
 Result<KeyTimes> time_keys(const predict::Engine& engine, std::string_view text);
+
+/// One key of a script.
+struct Stroke {
+  std::size_t erase = 0;  ///< bytes before the caret
+  std::string insert;
+};
+/// `text` cluster by cluster, with a Backspace now and then.
+std::vector<Stroke> strokes_of(std::string_view text);
+
+/// Internal unless `reply` keeps its promises for the text `before` the caret.
+Status check_reply(const predict::Reply& reply, std::uint64_t revision, std::string_view before);
+/// `hash` carried on over what `reply` offers.
+std::uint64_t hash_of(const predict::Reply& reply, std::uint64_t hash);
 
 /// A text that is hard on prediction: growing prefixes, runs of one letter, mixed scripts, long
 /// words.

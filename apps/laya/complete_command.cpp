@@ -20,7 +20,13 @@ struct CompleteOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json to_json(const predict::Reply& reply) {
+/// What the instant tier took; all there is without a decoder.
+struct InstantTier {
+  double latency_us = 0;
+};
+
+nlohmann::ordered_json to_json(const predict::Reply& reply, const InstantTier& instant,
+                               const std::string& deep) {
   nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
   for (const predict::Candidate& candidate : reply.candidates) {
     candidates.push_back({{"text", candidate.text},
@@ -32,10 +38,22 @@ nlohmann::ordered_json to_json(const predict::Reply& reply) {
   if (reply.has_ghost) {
     ghost = {{"text", reply.ghost.text}, {"logprob", reply.ghost.log_prob}};
   }
-  return {{"candidates", candidates}, {"ghost", ghost}, {"latency_us", reply.latency.total_us}};
+  nlohmann::ordered_json second = nullptr;
+  if (!deep.empty()) {
+    second = {{"model", deep},
+              {"latency_us", reply.latency.deep_us},
+              {"passes", reply.deep_passes},
+              {"ghost_verified", reply.ghost_tier == predict::Tier::Deep}};
+  }
+  return {{"candidates", candidates},
+          {"ghost", ghost},
+          {"latency_us", reply.latency.total_us},
+          {"tier", predict::tier_name(reply.tier)},
+          {"instant", {{"latency_us", instant.latency_us}}},
+          {"deep", second}};
 }
 
-void print(const predict::Reply& reply) {
+void print(const predict::Reply& reply, const InstantTier& instant, const std::string& deep) {
   std::size_t number = 0;
   for (const predict::Candidate& candidate : reply.candidates) {
     std::printf("%zu  %s  (%.2f, %s)\n", ++number, printable(candidate.text).c_str(),
@@ -48,7 +66,13 @@ void print(const predict::Reply& reply) {
   if (number == 0 && !reply.has_ghost) {
     std::printf("nothing to offer here (%s)\n", predict::silence_name(reply.silence));
   }
-  std::printf("%.2f ms\n", reply.latency.total_us / 1000);
+  if (deep.empty()) {
+    std::printf("%.2f ms\n", instant.latency_us / 1000);
+  } else {
+    std::printf("instant %.2f ms; %s %.2f ms, %u passes\n", instant.latency_us / 1000, deep.c_str(),
+                static_cast<double>(reply.latency.deep_us) / 1000,
+                static_cast<unsigned>(reply.deep_passes));
+  }
 }
 
 void complete(const CompleteOptions& options, Outcome& outcome) {
@@ -71,11 +95,19 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   session.set_text(field);
   predict::DecideOptions wanted;
   wanted.candidates = options.count;
-  const predict::Reply& reply = session.decide(wanted);
+  wanted.deep = predict::Want::No;
+  const predict::Reply* reply = &session.decide(wanted);
+  const InstantTier instant{static_cast<double>(reply->latency.total_us)};
+  const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
+  if (!deep.empty()) {
+    wanted.deep = predict::Want::Yes;
+    wanted.deep_wait_us = predict::kUntilDone;
+    reply = &session.decide(wanted);
+  }
   if (options.json) {
-    std::cout << to_line(to_json(reply)) << std::endl;
+    std::cout << to_line(to_json(*reply, instant, deep)) << std::endl;
   } else {
-    print(reply);
+    print(*reply, instant, deep);
   }
 }
 
@@ -99,6 +131,9 @@ void add_complete_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--json", options->json, "one JSON object on one line");
   add_model_options(*command, options->model);
   command->footer(
+      "With a pretrained model (laya model list) the list is that of both tiers; the latency of "
+      "each "
+      "is told.\n"
       "example: laya complete --context 'see you tom' -n 3\n"
       "         laya complete --context '我们明天' --json | jq -r '.candidates[].text'\n"
       "         laya complete --context-file draft.txt --after ' and so on'");

@@ -24,6 +24,7 @@ std::string offers(const predict::Engine& engine, std::string_view text) {
   session.set_text(field);
   predict::DecideOptions options;
   options.candidates = kShown;
+  options.deep_wait_us = predict::kUntilDone;
   std::string line;
   for (const predict::Candidate& candidate : session.decide(options).candidates) {
     line += (line.empty() ? "" : ", ") + printable(candidate.text);

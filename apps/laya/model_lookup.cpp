@@ -1,5 +1,6 @@
 #include "model_lookup.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include "catalog/known_models.h"
 #include "data_files.h"
 #include "format/model_file.h"
+#include "printable.h"
 
 namespace laya::apps {
 namespace {
@@ -104,6 +106,12 @@ Result<std::string> deep_from(const std::string& given) {
   return installed->path;
 }
 
+/// Somebody named a decoder.
+bool is_asked_for(const ModelOptions& options) {
+  const char* set = std::getenv("LAYA_DEEP");
+  return !options.deep.empty() || (set != nullptr && *set != '\0');
+}
+
 }  // namespace
 
 std::string default_deep_path(const catalog::Store& store) {
@@ -171,7 +179,12 @@ Result<predict::EnginePaths> find_model(const ModelOptions& options) {
                "give --model FOLDER or set $LAYA_MODEL"};
 }
 
-Result<predict::Engine> open_engine(const ModelOptions& options) {
+std::string deep_name(const ModelOptions& options) {
+  const Result<std::string> path = find_deep(options);
+  return path && !path->empty() ? fs::path(*path).stem().string() : "";
+}
+
+Result<predict::Engine> open_engine(const ModelOptions& options, predict::DeepLoading loading) {
   Result<predict::EnginePaths> paths = find_model(options);
   if (!paths) {
     return std::move(paths).error();
@@ -183,7 +196,19 @@ Result<predict::Engine> open_engine(const ModelOptions& options) {
   paths->deep_path = std::move(deep).value();
   predict::EngineOptions engine_options;
   engine_options.threads = options.threads;
-  return predict::Engine::open(*paths, engine_options);
+  engine_options.deep_loading = loading;
+  Result<predict::Engine> engine = predict::Engine::open(*paths, engine_options);
+  if (engine || paths->deep_path.empty() || is_asked_for(options)) {
+    return engine;
+  }
+  const std::string problem = engine.error().message;
+  paths->deep_path.clear();
+  engine = predict::Engine::open(*paths, engine_options);
+  if (engine) {
+    std::fprintf(stderr, "laya: going on without the pretrained model: %s\n",
+                 printable(problem).c_str());
+  }
+  return engine;
 }
 
 }  // namespace laya::apps

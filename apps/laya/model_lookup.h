@@ -37,7 +37,12 @@ Result<std::string> find_deep(const ModelOptions& options);
 /// Empty when there is none.
 std::string default_deep_path(const catalog::Store& store);
 
-/// find_model(), find_deep() and Engine::open().
-Result<predict::Engine> open_engine(const ModelOptions& options);
+/// What to call that decoder on a screen: its file's name without ".laya"; empty for none.
+std::string deep_name(const ModelOptions& options);
+
+/// find_model(), find_deep() and Engine::open(). A decoder that nobody asked for and that cannot be
+/// used is left out, with a line on standard error: without it everything works.
+Result<predict::Engine> open_engine(const ModelOptions& options,
+                                    predict::DeepLoading loading = predict::DeepLoading::Now);
 
 }  // namespace laya::apps

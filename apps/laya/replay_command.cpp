@@ -143,7 +143,7 @@ void replay(const ReplayOptions& options, Outcome& outcome) {
   Result<predict::Engine> engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
 
-  TypeEditor editor(*engine);
+  TypeEditor editor(*engine, predict::kUntilDone);  // the same every time
   if (!type_all(editor, *text, options)) {
     return fail(outcome, {ErrorCode::Internal,
                           "replay: what was accepted is not what was shown; please report this"});

@@ -105,11 +105,12 @@ void Terminal::restore() {
   set_handlers(SIG_DFL, SIG_DFL);
 }
 
-Terminal::Event Terminal::wait(int timeout_ms) {
-  pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+Terminal::Event Terminal::wait(int timeout_ms, int other_fd) {
+  // poll() passes over a negative descriptor.
+  pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}, {other_fd, POLLIN, 0}};
   int ready = 0;
   do {
-    ready = ::poll(fds, 2, timeout_ms);
+    ready = ::poll(fds, 3, timeout_ms);
   } while (ready < 0 && errno == EINTR);  // the signal is in the pipe
   if (ready == 0) {
     return Event::Timeout;
@@ -132,7 +133,10 @@ Terminal::Event Terminal::wait(int timeout_ms) {
       return Event::Resized;
     }
   }
-  return (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 ? Event::Bytes : Event::Timeout;
+  if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    return Event::Bytes;
+  }
+  return fds[2].revents != 0 ? Event::Other : Event::Timeout;
 }
 
 bool Terminal::read(std::string& bytes) {

@@ -33,12 +33,14 @@ class Terminal {
 
   enum class Event {
     Bytes,    ///< something was typed: read()
+    Other,    ///< `other_fd` is readable
     Timeout,  ///< nothing happened
     Resized,  ///< size() has changed
     Stop,     ///< a signal asks to end, or the terminal is gone
   };
-  /// Waits at most `timeout_ms`; for ever if negative. Sleeps meanwhile: no timer runs.
-  Event wait(int timeout_ms);
+  /// Waits at most `timeout_ms`; for ever if negative. Sleeps meanwhile: no timer runs. `other_fd`
+  /// (-1: none) is waited for, too; what was typed goes before it.
+  Event wait(int timeout_ms, int other_fd = -1);
 
   /// Appends what can be read without waiting. False when the terminal is gone.
   bool read(std::string& bytes);

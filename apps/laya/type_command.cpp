@@ -7,6 +7,8 @@
 
 #include "model/language_model.h"
 #include "model_lookup.h"
+#include "predict/deep_service.h"
+#include "printable.h"
 #include "terminal.h"
 #include "type_editor.h"
 #include "type_view.h"
@@ -22,7 +24,7 @@ std::string about(const predict::Engine& engine) {
 }
 
 /// Reads keys until the user or a signal ends it.
-void run(Terminal& terminal, TypeEditor& editor, std::string_view model) {
+void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::string_view deep) {
   KeyReader reader;
   std::vector<Key> keys;
   std::string bytes;
@@ -30,19 +32,24 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model) {
   editor.decide();
   for (;;) {
     const TerminalSize size = terminal.size();
-    Screen screen = draw(editor, size.rows, size.columns, model);
+    Screen screen = draw(editor, size.rows, size.columns, model, deep);
     terminal.write(screen.update_from(shown ? &*shown : nullptr));
     shown = std::move(screen);
 
     keys.clear();
     while (keys.empty()) {
-      const Terminal::Event event = terminal.wait(reader.waits() ? kEscapeWaitMs : -1);
+      const Terminal::Event event =
+          terminal.wait(reader.waits() ? kEscapeWaitMs : -1, editor.deep_fd());
       if (event == Terminal::Event::Stop) {
         return;
       }
       if (event == Terminal::Event::Resized) {
         shown.reset();
         break;
+      }
+      if (event == Terminal::Event::Other) {
+        if (editor.take_deep_answers()) break;  // a better list, or a verified ghost: draw
+        continue;
       }
       if (event == Terminal::Event::Timeout) {
         reader.flush(keys);
@@ -71,7 +78,7 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model) {
 }
 
 void type(const ModelOptions& options, Outcome& outcome) {
-  Result<predict::Engine> engine = open_engine(options);
+  Result<predict::Engine> engine = open_engine(options, predict::DeepLoading::WhenWanted);
   if (!engine) return fail(outcome, engine.error());
   int stop_signal = 0;
   std::string figures;
@@ -81,7 +88,7 @@ void type(const ModelOptions& options, Outcome& outcome) {
       return fail_usage(outcome, terminal.error().message);
     }
     TypeEditor editor(*engine);
-    run(*terminal, editor, about(*engine));
+    run(*terminal, editor, about(*engine), deep_name(options));
     stop_signal = terminal->stop_signal();
     figures = status_line(editor);
   }
@@ -90,6 +97,12 @@ void type(const ModelOptions& options, Outcome& outcome) {
     return;
   }
   std::cout << "laya: " << figures << std::endl;
+  if (engine->deep_service() != nullptr) {
+    if (const std::optional<Error> failure = engine->deep_service()->failure(); failure) {
+      std::cerr << "laya: the pretrained model was not used: " << printable(failure->message)
+                << std::endl;
+    }
+  }
 }
 
 }  // namespace
@@ -105,7 +118,7 @@ void add_type_command(CLI::App& app, Outcome& outcome) {
       "         the list, Esc hides both, Ctrl-U erases the line, Ctrl-W a word, Ctrl-C or Ctrl-D "
       "quits.\n"
       "example: laya type\n"
-      "         laya type --model models/instant --threads 2\n"
+      "         laya type --deep none\n"
       "What is typed stays in this process: it is neither stored nor sent.");
   command->callback([options, &outcome] { type(*options, outcome); });
 }

@@ -29,7 +29,8 @@ std::size_t at_column(std::string_view text, std::size_t begin, std::size_t end,
 
 }  // namespace
 
-TypeEditor::TypeEditor(const predict::Engine& engine) : session_(engine) {
+TypeEditor::TypeEditor(const predict::Engine& engine, std::int32_t deep_wait_us)
+    : session_(engine), deep_wait_us_(deep_wait_us) {
   session_.warm_up();
   tell_whole_text();
 }
@@ -73,6 +74,7 @@ TypeEditor::Outcome TypeEditor::handle(const Key& key) {
     case KeyKind::Escape:
       ghost_.dismiss();
       offers_.clear();
+      hidden_ = true;
       break;
     case KeyKind::Right:
       if (!ghost().empty()) {
@@ -231,19 +233,45 @@ void TypeEditor::tell_whole_text() {
   session_.set_text(field);
 }
 
-void TypeEditor::decide() {
-  stale_ = false;
-  predict::DecideOptions options;
-  options.candidates = kCandidates;
-  const predict::Reply& reply = session_.decide(options);
-  last_us_ = static_cast<double>(reply.latency.total_us);
-  latency_.record(static_cast<std::int64_t>(last_us_ * 1000));
+void TypeEditor::show(const predict::Reply& reply) {
   ghost_.show(reply);
   offers_.resize(reply.candidates.size());
   for (std::size_t i = 0; i < offers_.size(); ++i) {
     offers_[i].text.assign(reply.candidates[i].text);
     offers_[i].insert.assign(reply.candidates[i].insert);
   }
+  if (reply.tier == predict::Tier::Deep && deep_us_ == 0) {
+    deep_us_ = static_cast<double>(reply.latency.deep_us);
+    deep_latency_.record(static_cast<std::int64_t>(deep_us_ * 1000));
+  }
+}
+
+void TypeEditor::decide() {
+  stale_ = false;
+  hidden_ = false;
+  predict::DecideOptions options;
+  options.candidates = kCandidates;
+  options.deep_wait_us = deep_wait_us_;
+  const predict::Reply& reply = session_.decide(options);
+  const predict::Latency& took = reply.latency;
+  last_us_ = static_cast<double>(took.total_us);
+  latency_.record(static_cast<std::int64_t>(last_us_ * 1000));
+  instant_us_ =
+      static_cast<double>(took.edit_us + took.advance_us + took.candidates_us + took.ghost_us);
+  instant_latency_.record(static_cast<std::int64_t>(instant_us_ * 1000));
+  deep_us_ = 0;
+  show(reply);
+}
+
+bool TypeEditor::take_deep_answers() {
+  bool changed = false;
+  while (const predict::Reply* reply = session_.deep_reply(0)) {
+    if (!stale_ && !hidden_) {
+      show(*reply);
+      changed = true;
+    }
+  }
+  return changed;
 }
 
 }  // namespace laya::apps

@@ -21,7 +21,9 @@ class TypeEditor {
   static constexpr std::size_t kCandidates = 5;
 
   /// `engine` must outlive it. Warms up, so that the first key is as fast as the others.
-  explicit TypeEditor(const predict::Engine& engine);
+  /// `deep_wait_us`: how long decide() may wait for the decoder, if there is one.
+  explicit TypeEditor(const predict::Engine& engine,
+                      std::int32_t deep_wait_us = predict::kRestOfFrame);
 
   enum class Outcome : std::uint8_t { Continue, Quit };
   /// Applies one key. The list and the ghost are of the text before until decide() is called;
@@ -30,6 +32,12 @@ class TypeEditor {
   Outcome handle(const Key& key);
   /// Asks the session what to offer now.
   void decide();
+  /// Takes over what the decoder has found for this very text since decide(). True when the screen
+  /// has to change.
+  bool take_deep_answers();
+  /// Readable (poll) when take_deep_answers() is worth a call; -1 without a decoder.
+  int deep_fd() { return session_.deep_fd(); }
+  predict::DeepState deep_state() const { return session_.deep_state(); }
 
   std::string_view before() const { return before_; }  ///< left of the caret
   std::string_view after() const { return after_; }    ///< right of it
@@ -51,6 +59,12 @@ class TypeEditor {
   double saved_percent() const;
   const observe::LatencyHistogram& latency() const { return latency_; }
   double last_us() const { return last_us_; }
+  /// The same of the two tiers apart: the instant one's own work; from asking the decoder to its
+  /// list (0: it was not asked, or has not answered).
+  const observe::LatencyHistogram& instant_latency() const { return instant_latency_; }
+  const observe::LatencyHistogram& deep_latency() const { return deep_latency_; }
+  double instant_us() const { return instant_us_; }
+  double deep_us() const { return deep_us_; }
 
  private:
   void insert(const predict::Change& change);
@@ -61,6 +75,7 @@ class TypeEditor {
   std::size_t line_above() const;
   std::size_t line_below() const;
   void tell_whole_text();
+  void show(const predict::Reply& reply);
 
   predict::Session session_;
   predict::GhostState ghost_;
@@ -70,8 +85,14 @@ class TypeEditor {
   std::uint64_t keys_ = 0;
   std::uint64_t characters_ = 0;
   observe::LatencyHistogram latency_;
+  observe::LatencyHistogram instant_latency_;
+  observe::LatencyHistogram deep_latency_;
   double last_us_ = 0;
-  bool stale_ = true;  ///< the text has changed since decide()
+  double instant_us_ = 0;
+  double deep_us_ = 0;
+  std::int32_t deep_wait_us_;
+  bool hidden_ = false;  ///< Escape: nothing is shown for this text any more
+  bool stale_ = true;    ///< the text has changed since decide()
 };
 
 }  // namespace laya::apps

@@ -123,6 +123,19 @@ std::string status_line(const TypeEditor& editor) {
   const observe::LatencySummary summary = editor.latency().summary();
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
   char line[200];
+  if (editor.deep_state() != predict::DeepState::None) {
+    const observe::LatencySummary deep = editor.deep_latency().summary();
+    char took[32] = "\xE2\x80\xA6";  // not yet
+    if (editor.deep_us() > 0) {
+      std::snprintf(took, sizeof(took), "%.2f ms", editor.deep_us() / 1000);
+    }
+    std::snprintf(line, sizeof(line),
+                  "instant %.2f ms p50 %.2f  deep %s p50 %.2f | %llu keys for %llu: %.0f %% saved",
+                  editor.instant_us() / 1000, ms(editor.instant_latency().summary().p50_ns), took,
+                  ms(deep.p50_ns), static_cast<unsigned long long>(editor.keys()),
+                  static_cast<unsigned long long>(editor.characters()), editor.saved_percent());
+    return line;
+  }
   std::snprintf(line, sizeof(line),
                 "%.2f ms  p50 %.2f  p95 %.2f  p99 %.2f | %llu keys, %llu characters: %.0f %% saved",
                 editor.last_us() / 1000, ms(summary.p50_ns), ms(summary.p95_ns), ms(summary.p99_ns),
@@ -131,8 +144,8 @@ std::string status_line(const TypeEditor& editor) {
   return line;
 }
 
-Screen draw(const TypeEditor& editor, std::size_t rows, std::size_t columns,
-            std::string_view about) {
+Screen draw(const TypeEditor& editor, std::size_t rows, std::size_t columns, std::string_view about,
+            std::string_view deep) {
   Screen screen(std::max<std::size_t>(rows, 1), std::max<std::size_t>(columns, 1));
   rows = screen.rows();
   const bool has_title = rows >= 5;
@@ -142,8 +155,13 @@ Screen draw(const TypeEditor& editor, std::size_t rows, std::size_t columns,
     constexpr const char* kKeys =
         " Tab word  \xE2\x86\x92 all  Alt+1\xE2\x80\xA6"
         "5 pick  Esc hide  Ctrl-C quit";
-    const std::size_t end = screen.put(0, 0, " Laya ", Style::Bar);
-    screen.fill(0, screen.put(0, end, kKeys, Style::Bar), Style::Bar);
+    const std::size_t end =
+        screen.put(0, screen.put(0, 0, " Laya ", Style::Bar), kKeys, Style::Bar);
+    screen.fill(0, end, Style::Bar);
+    const std::size_t width = text::display_width(deep) + 1;
+    if (!deep.empty() && end + 2 + width <= columns) {
+      screen.put(0, columns - width, deep, Style::Bar);
+    }
   }
   const std::size_t below = (has_offers ? 1 : 0) + (has_status ? 1 : 0);
   const std::size_t first_row = has_title ? 1 : 0;
