@@ -1,5 +1,5 @@
-// Writes small valid files for fuzz_network and fuzz_ngram: `make_model_corpus CORPUS_FOLDER`. The
-// mutators do the damage.
+// Writes small valid files for fuzz_network, fuzz_decoder and fuzz_ngram: `make_model_corpus
+// CORPUS_FOLDER`. The mutators do the damage.
 #include <cstdio>
 #include <string>
 
@@ -7,6 +7,7 @@
 #include "format/model_writer.h"
 #include "model/ngram_test_table.h"
 #include "model/quantize.h"
+#include "model/random_decoder.h"
 #include "model/random_model.h"
 
 using laya::Status;
@@ -39,6 +40,32 @@ Status write_networks(const std::string& folder) {
   return {};
 }
 
+Status write_decoders(const std::string& folder) {
+  using laya::model::DecoderFamily;
+  for (const DecoderFamily family : laya::model::kDecoderFamilies) {
+    laya::model::DecoderConfig config = laya::model::tiny_decoder_config(family);
+    config.vocabulary_size = 9;
+    config.hidden_dim = 5;
+    config.layers = 1;
+    config.heads = 2;
+    config.kv_heads = 1;
+    config.head_dim = 16;
+    config.ffn_dim = 6;
+    config.sliding_layers = {family == DecoderFamily::Gemma3};
+    const auto precision =
+        laya::model::parse_precision(family == DecoderFamily::Llama    ? "fp32"
+                                     : family == DecoderFamily::Qwen2  ? "int4/32m"
+                                     : family == DecoderFamily::Gemma3 ? "int8/32"
+                                                                       : "fp16");
+    if (!precision) return precision.error();
+    const std::string path = folder + "/" + std::string(laya::model::family_name(family));
+    if (Status done = laya::model::write_random_decoder(path, family, config, *precision); !done) {
+      return done;
+    }
+  }
+  return {};
+}
+
 Status write_ngrams(const std::string& path) {
   const laya::model::NgramTestTable table;
   auto writer = laya::format::ModelWriter::create(path);
@@ -58,7 +85,8 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[1];
   for (const Status& done :
-       {write_networks(folder + "/network"), write_ngrams(folder + "/ngram/table")}) {
+       {write_networks(folder + "/network"), write_decoders(folder + "/decoder"),
+        write_ngrams(folder + "/ngram/table")}) {
     if (!done) {
       std::fprintf(stderr, "%s\n", done.error().message.c_str());
       return 1;
