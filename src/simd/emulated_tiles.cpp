@@ -9,17 +9,16 @@
 namespace laya::simd {
 namespace {
 
-constexpr std::size_t kRowCodesFrom = 9;  // kTilesFrom
+constexpr std::size_t kRowCodesFrom = 9;
 
 // Each needs those before it.
 // clang-format off
 #include "simd/impl/format.inc"
 #include "simd/impl/vec_avx512.inc"
-#include "simd/impl/dot_avx512.inc"
+#include "simd/impl/blocks.inc"
+#include "simd/impl/sums_avx512.inc"
 #include "simd/impl/elementwise.inc"
 #include "simd/impl/kv_attention.inc"
-#include "simd/impl/matmul.inc"
-#include "simd/impl/held_avx512.inc"
 #include "simd/impl/tile_products.inc"
 #include "simd/impl/table.inc"
 // clang-format on
@@ -73,9 +72,11 @@ struct EmulatedTiles {
   }
 };
 
-template <typename Format>
-void wide_product(const MatmulArgs& args, Output to, std::size_t first, std::size_t last) {
-  tile_product<EmulatedTiles, Format>(args, to, first, last);
+void matmul_blocks_kernel(const MatmulArgs& args, std::size_t first, std::size_t last) {
+  tile_matmul_blocks<EmulatedTiles>(args, first, last);
+}
+void matmul_rows_kernel(const MatmulArgs& args, const std::uint32_t* rows, std::size_t count) {
+  tile_matmul_rows<EmulatedTiles>(args, rows, count);
 }
 
 }  // namespace

@@ -10,8 +10,11 @@
 namespace laya::simd {
 namespace {
 
+// clang-format off
 #include "simd/impl/format.inc"
 #include "simd/impl/vec_avx2.inc"
+#include "simd/impl/blocks.inc"
+// clang-format on
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 1;  // 16 registers hold no more

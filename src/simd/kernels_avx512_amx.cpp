@@ -8,22 +8,21 @@
 namespace laya::simd {
 namespace {
 
-constexpr std::size_t kRowCodesFrom = 9;  // kTilesFrom
+constexpr std::size_t kRowCodesFrom = 9;
 
 // Each needs those before it.
 // clang-format off
 #include "simd/impl/format.inc"
 #include "simd/impl/vec_avx512.inc"
-#include "simd/impl/dot_avx512.inc"
+#include "simd/impl/blocks.inc"
+#include "simd/impl/sums_avx512.inc"
 #include "simd/impl/elementwise.inc"
 #include "simd/impl/kv_attention.inc"
-#include "simd/impl/matmul.inc"
-#include "simd/impl/held_avx512.inc"
 #include "simd/impl/tile_products.inc"
 #include "simd/impl/table.inc"
 // clang-format on
 
-// Tiles 0..3 hold the sums, 4 the left and 5 the right factor.
+// Tiles 0..3 hold the sums, 4 the left and 5 and 6, by turns, the right factor.
 struct AmxTiles {
   static_assert(kTileBlocks == 4);
 
@@ -35,10 +34,10 @@ struct AmxTiles {
   static void begin(std::size_t columns, std::size_t bytes) {
     alignas(64) std::uint8_t config[64] = {};
     config[0] = 1;
-    for (std::size_t tile = 0; tile < 6; ++tile) {
+    for (std::size_t tile = 0; tile < 7; ++tile) {
       const std::size_t row_bytes = tile == 4 ? bytes : kTileBytes;
       config[16 + 2 * tile] = static_cast<std::uint8_t>(row_bytes);
-      config[48 + tile] = static_cast<std::uint8_t>(tile == 5 ? bytes / kQuad : columns);
+      config[48 + tile] = static_cast<std::uint8_t>(tile > 4 ? bytes / kQuad : columns);
     }
     finish_writes(config);
     _tile_loadconfig(config);
@@ -58,11 +57,12 @@ struct AmxTiles {
   template <int kSum>
   static LAYA_INLINE void multiply(const std::uint8_t* right) {
     finish_writes(right);
-    _tile_loadd(5, right, kTileBytes);
+    if constexpr (kSum % 2 == 0) _tile_loadd(5, right, kTileBytes);
+    if constexpr (kSum % 2 == 1) _tile_loadd(6, right, kTileBytes);
     if constexpr (kSum == 0) _tile_dpbsud(0, 4, 5);
-    if constexpr (kSum == 1) _tile_dpbsud(1, 4, 5);
+    if constexpr (kSum == 1) _tile_dpbsud(1, 4, 6);
     if constexpr (kSum == 2) _tile_dpbsud(2, 4, 5);
-    if constexpr (kSum == 3) _tile_dpbsud(3, 4, 5);
+    if constexpr (kSum == 3) _tile_dpbsud(3, 4, 6);
   }
   template <int kSum>
   static LAYA_INLINE void store(std::int32_t* p) {
@@ -73,9 +73,11 @@ struct AmxTiles {
   }
 };
 
-template <typename Format>
-void wide_product(const MatmulArgs& args, Output to, std::size_t first, std::size_t last) {
-  tile_product<AmxTiles, Format>(args, to, first, last);
+void matmul_blocks_kernel(const MatmulArgs& args, std::size_t first, std::size_t last) {
+  tile_matmul_blocks<AmxTiles>(args, first, last);
+}
+void matmul_rows_kernel(const MatmulArgs& args, const std::uint32_t* rows, std::size_t count) {
+  tile_matmul_rows<AmxTiles>(args, rows, count);
 }
 
 }  // namespace

@@ -9,8 +9,11 @@
 namespace laya::simd {
 namespace {
 
+// clang-format off
 #include "simd/impl/format.inc"
 #include "simd/impl/vec_neon.inc"
+#include "simd/impl/blocks.inc"
+// clang-format on
 
 constexpr int kChunk = 4;
 constexpr int kSideBySide = 2;
