@@ -38,7 +38,8 @@ struct ConvertOptions {
   std::map<std::string, model::Precision, std::less<>> exceptions;  ///< by our tensor names
   std::vector<TokenId> kept;  ///< original ids, ascending; empty: all. Closed by the tokenizer's
                               ///< required_by() here
-  std::string name, licence;  ///< "" for the checkpoint's own
+  std::vector<std::string> texts;    ///< lines to quantise for; empty: sentences that are built in
+  std::string name, licence;         ///< "" for the checkpoint's own
   std::vector<std::string> sources;  ///< where it was got from, for the metadata
   std::function<void(std::string_view stage, double done)> progress;  ///< done 0…1; may be empty
   const base::CancelFlag* cancel = nullptr;
@@ -51,6 +52,8 @@ struct ConvertedTensor {
   std::string precision;  ///< "int4/32m", …
   std::uint64_t bytes = 0;
   double relative_error = 0;  ///< ‖ours − source‖ / ‖source‖, over what was written
+  double output_error = 0;    ///< the same of its products with what it met on the built-in text;
+                              ///< 0 where it was not quantised for that
 };
 
 struct ConvertReport {

@@ -1,11 +1,15 @@
 // Writes a file of models/deep/kept: which tokens of a checkpoint's vocabulary Chinese and English
 // text needs. Developers run it when a tokenizer is added; models/deep/kept/README.md has the call.
 //
-//   make_kept_table CHECKPOINT OUT LIMIT LANGUAGE*WEIGHT=FILE…
+//   make_kept_table CHECKPOINT OUT LIMIT LANGUAGE*WEIGHT=FILE… words*WEIGHT=FILE
 //
 // A token's score is the sum over the files of weight × count (at most 6 MB of each file, spread
-// over it, so that no source drowns the others). The LIMIT best are kept, after these, which always
-// are: single Han characters that were met or are in GB 2312, and CJK punctuation.
+// over it, so that no source drowns the others); a token that is a word of the list, with a space
+// before it, has that weight more, and 0.8 of it with a capital. The LIMIT best are kept, after
+// these, which always are: single Han characters that were met or are in GB 2312, CJK punctuation,
+// white space, tags
+// ("<strong>"), and control tokens but those without a use ("<unused17>"): text that is read line
+// by line meets none of the last three, and yet models give them a good share of the probability.
 #include <iconv.h>
 
 #include <algorithm>
@@ -69,6 +73,42 @@ Script script_of(std::string_view token) {
   return Script::Other;
 }
 
+bool is_blank_or_tag(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const bool blank = std::all_of(bytes.begin(), bytes.end(),
+                                 [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
+  return blank || (bytes.size() > 2 && bytes.front() == '<' && bytes.back() == '>');
+}
+
+/// Control tokens that somebody may use.
+bool is_used_control(const laya::text::SubwordTokenizer& tokenizer, laya::TokenId id) {
+  const std::string_view name = tokenizer.control_name(id);
+  return tokenizer.kind(id) == laya::text::SubwordTokenKind::Control &&
+         name.find("unused") == std::string_view::npos &&
+         name.find("reserved") == std::string_view::npos;
+}
+
+/// Every word of the list (one a line) that is a token behind a space.
+void add_words(const text::SubwordTokenizer& tokenizer, std::string_view list, double weight,
+               Tally& tally) {
+  const auto add = [&](const std::string& word, double score) {
+    const TokenId id = tokenizer.find(" " + word);
+    if (id == kNoToken) return;
+    tally.score[id] += score;
+    ++tally.en[id];
+  };
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find('\n'), list.size());
+    std::string word(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (word.empty() || word.find('\'') != std::string::npos) continue;
+    add(word, weight);
+    if (word.front() < 'a' || word.front() > 'z') continue;
+    word.front() = static_cast<char>(word.front() - 'a' + 'A');
+    add(word, 0.8 * weight);
+  }
+}
+
 int failed(const Error& error) {
   std::fprintf(stderr, "make_kept_table: %s\n", error.message.c_str());
   return 1;
@@ -93,6 +133,10 @@ int main(int argc, char** argv) {
     const std::size_t star = argument.find('*'), equals = argument.find('=');
     const auto text = base::read_file(argument.substr(equals + 1), 1u << 30);
     if (!text) return failed(text.error());
+    if (argument.starts_with("words*")) {
+      add_words(*tokenizer, *text, std::strtod(argument.c_str() + star + 1, nullptr), tally);
+      continue;
+    }
     std::vector<std::uint64_t> counts(size);
     train::count_tokens(*tokenizer, sample(*text), counts);
     const double weight = std::strtod(argument.c_str() + star + 1, nullptr);
@@ -112,6 +156,11 @@ int main(int argc, char** argv) {
     if (always) {
       tally.score[id] += 1e9;
       ++tally.zh[id];
+    }
+    if (is_blank_or_tag(bytes) || is_used_control(*tokenizer, id)) {
+      tally.score[id] += 1e9;
+      ++tally.zh[id];
+      ++tally.en[id];
     }
   }
   std::stable_sort(order.begin(), order.end(),
