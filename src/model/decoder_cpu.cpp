@@ -27,9 +27,14 @@ using Layer = DecoderWeights<PackedMatrix>::Layer;
 // and in the first-level cache.
 constexpr std::size_t kScratch = 2048;
 
-// Units a shared product is cut into, if its rows allow: each has a cost of its own, few share less
-// evenly.
-constexpr std::size_t kUnits = 6;
+// The same for heads of q, k or v: 16 columns of the longest head.
+constexpr std::size_t kHeadsScratch = kMaxColumns * 256;
+
+// Scores of the head in one unit of work.
+constexpr std::size_t kScores = 8192;
+
+// From so many columns on, two threads share columns instead of rows.
+constexpr std::size_t kColumnsToSplit = 4;
 
 // Multiplications of attention below which a second thread costs more than it gives.
 constexpr std::size_t kWorthSharingProducts = 128 * 1024;
@@ -115,9 +120,10 @@ class CpuDecoder final : public Decoder {
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
     const Activations& x = head_input(ws, hidden, columns);
     const std::size_t v = config_.vocabulary_size;
-    ws.run((v + kHeadRows - 1) / kHeadRows, [&](std::size_t unit) {
-      const std::size_t first = unit * kHeadRows;
-      const PackedMatrix part = rows_of(weights_.head, first, std::min(kHeadRows, v - first));
+    const std::size_t rows = kScores / columns / simd::kBlockRows * simd::kBlockRows;
+    ws.run((v + rows - 1) / rows, [&](std::size_t unit) {
+      const std::size_t first = unit * rows;
+      const PackedMatrix part = rows_of(weights_.head, first, std::min(rows, v - first));
       simd::matmul(kernels_, {&part, &x, {}, out.subspan(first), v});
       for (std::size_t c = 0; c < columns; ++c) {
         soft_cap(out.subspan(c * v + first, part.rows));
@@ -182,71 +188,130 @@ class CpuDecoder final : public Decoder {
                  std::span<float> hidden, const base::CancelFlag* cancel) const override {
     auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
     const std::size_t n = columns.size();
-    prepare(ws, cache, pass, columns);
-    // Each product's rows are finished by whoever computed them: added, activated, quantised for
-    // the next product. A norm's weights are applied there too, its factor, which needs all rows,
-    // to the outputs of the next product. Whatever is quantised was looked at before: int8 codes
-    // would hide a NaN.
-    for (std::size_t l = 0; l < config_.layers; ++l) {
-      if (cancel != nullptr && cancel->cancelled()) {
+    const auto stopped = [cancel] { return cancel != nullptr && cancel->cancelled(); };
+    std::array<Slice, 2> slices;
+    const std::size_t count = slice(ws, n, slices);
+    const std::span<Slice> used = std::span(slices).first(count);
+    const char* damaged = nullptr;
+    if (!stopped()) {
+      damaged = on_each(ws, used, [&](const Slice& each) {
+        prepare(each, cache, pass, columns);
+        return project(*each.ws, cache, 0, each.count);
+      });
+    }
+    for (std::size_t l = 0; l < config_.layers && damaged == nullptr; ++l) {
+      if (stopped()) {
         return Error{ErrorCode::Cancelled, "decoder: cancelled"};
       }
-      const Layer& layer = weights_.layers[l];
-      const Layer* next = l + 1 < config_.layers ? &weights_.layers[l + 1] : nullptr;
-      if (!find_factors(ws, n)) {
-        return not_finite("the residual stream");
+      damaged = on_each(ws, used, [&](const Slice& each) {
+        return finish_layer(*each.ws, cache, l, each.count);
+      });
+    }
+    if (damaged != nullptr) {
+      return not_finite(damaged);
+    }
+    const std::size_t d = config_.hidden_dim, first = n - hidden.size() / d;
+    for (const Slice& each : used) {
+      for (std::size_t c = 0; c < each.count; ++c) {
+        const std::size_t column = each.first + c;
+        if (column >= first) {
+          simd::rms_norm(kernels_, each.ws->x[c], weights_.final_norm, config_.norm_eps,
+                         hidden.subspan((column - first) * d, d));
+        }
       }
-      project(ws, cache, l, n);
-      attend(ws, cache, l, n);
-      if (ws.damaged) {
-        return not_finite("attention");
-      }
-      ws.x_in.begin(kernels_, n, std::array{&layer.gate, &layer.up});
-      if (!add_product(ws, layer.o, ws.heads_in, layer.attn_post_norm, layer.ffn_norm, n) ||
-          !find_factors(ws, n)) {
-        return not_finite("the residual stream");
-      }
-      feed_forward(ws, layer, n);
-      if (ws.damaged) {
-        return not_finite("the feed-forward layer");
-      }
-      if (next != nullptr) {
-        ws.x_in.begin(kernels_, n, std::array{&next->q, &next->k, &next->v});
-      }
-      if (!add_product(ws, layer.down, ws.gate_in, layer.ffn_post_norm,
-                       next != nullptr ? next->attn_norm : std::span<const float>{}, n)) {
+      if (!finite(each.ws->x.all(each.count))) {
         return not_finite("the residual stream");
       }
     }
-    const std::size_t wanted = hidden.size() / config_.hidden_dim;
-    for (std::size_t i = 0; i < wanted; ++i) {
-      simd::rms_norm(kernels_, ws.x[n - wanted + i], weights_.final_norm, config_.norm_eps,
-                     hidden.subspan(i * config_.hidden_dim, config_.hidden_dim));
+    return finite(hidden) ? Status{} : not_finite("the output vector");
+  }
+
+  /// Columns [first, first + count) of a pass and whose memory they use.
+  struct Slice {
+    CpuDecoderWorkspace* ws = nullptr;
+    std::size_t first = 0, count = 0;
+  };
+
+  /// How a pass of n columns is divided; returns into how many slices. Few columns: one slice, the
+  /// threads share its rows. Many: a slice a thread, which then have nothing to tell each other but
+  /// keys and values.
+  static std::size_t slice(CpuDecoderWorkspace& ws, std::size_t n, std::span<Slice, 2> slices) {
+    if (!ws.shares() || n < kColumnsToSplit) {
+      slices[0] = {&ws, 0, n};
+      return 1;
     }
-    return finite(ws.x.all(n)) && finite(hidden) ? Status{} : not_finite("the output vector");
+    slices[0] = {&ws.part(0), 0, (n + 1) / 2};
+    slices[1] = {&ws.part(1), slices[0].count, n / 2};
+    return 2;
+  }
+
+  /// step(slice) for each, side by side where there are two; what the first of them complains of.
+  template <typename Step>
+  static const char* on_each(CpuDecoderWorkspace& ws, std::span<const Slice> slices, Step&& step) {
+    if (slices.size() == 1) {
+      return step(slices[0]);
+    }
+    std::array<const char*, 2> complaints{};
+    ws.run(2, [&](std::size_t i) { complaints[i] = step(slices[i]); });
+    return complaints[0] != nullptr ? complaints[0] : complaints[1];
+  }
+
+  /// The layer from attention on, and q, k, v of the next: until then no column depends on another.
+  /// Each product's rows are finished by whoever computed them: added, activated, quantised for the
+  /// next product. A norm's weights are applied there too, its factor, which needs all rows, to the
+  /// outputs of the next product. Whatever is quantised is looked at before: int8 codes would hide
+  /// a NaN. Returns null, or where one was.
+  const char* finish_layer(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l,
+                           std::size_t n) const {
+    const Layer& layer = weights_.layers[l];
+    attend(ws, cache, l, n);
+    if (ws.damaged) {
+      return "attention";
+    }
+    ws.x_in.begin(kernels_, n, std::array{&layer.gate, &layer.up});
+    if (!add_product(ws, layer.o, ws.heads_in, layer.attn_post_norm, layer.ffn_norm, n) ||
+        !find_factors(ws, n)) {
+      return "the residual stream";
+    }
+    feed_forward(ws, layer, n);
+    if (ws.damaged) {
+      return "the feed-forward layer";
+    }
+    const bool last = l + 1 == config_.layers;
+    std::span<const float> next_norm;
+    if (!last) {
+      const Layer& next = weights_.layers[l + 1];
+      ws.x_in.begin(kernels_, n, std::array{&next.q, &next.k, &next.v});
+      next_norm = next.attn_norm;
+    }
+    if (!add_product(ws, layer.down, ws.gate_in, layer.ffn_post_norm, next_norm, n)) {
+      return "the residual stream";
+    }
+    return last ? nullptr : project(ws, cache, l + 1, n);
   }
 
   /// Where each column's token goes, what it attends to, its angles, and its embedding in x.
-  void prepare(CpuDecoderWorkspace& ws, const KvCache& cache, Pass pass,
+  void prepare(const Slice& slice, const KvCache& cache, Pass pass,
                std::span<const Column> columns) const {
-    const std::size_t n = columns.size();
+    CpuDecoderWorkspace& ws = *slice.ws;
     if (ws.slots.size() < kMaxColumns * cache.slots()) {
       ws.slots.resize(kMaxColumns * cache.slots());
       ws.scratch.resize(2 * simd::kv_attention_scratch(cache.slots()));
     }
     const Layer& first = weights_.layers.front();
-    ws.x_in.begin(kernels_, n, std::array{&first.q, &first.k, &first.v});
+    ws.x_in.begin(kernels_, slice.count, std::array{&first.q, &first.k, &first.v});
     ws.damaged = false;
-    for (std::size_t c = 0; c < n; ++c) {
-      const auto node = static_cast<NodeId>(cache.node_count() - n + c);
+    for (std::size_t c = 0; c < slice.count; ++c) {
+      const std::size_t column = slice.first + c;
       const std::span<std::uint32_t> list = context_list(ws, cache, c);
       auto& token = ws.tokens[c];
       std::size_t position = 0;
       if (pass == Pass::Main) {
-        position = cache.length() + c;
+        position = cache.length() + column;
         token.slot = cache.slot_of_position(position);
         token.context = cache.context_of_position(position, 0, list);
       } else {
+        const auto node = static_cast<NodeId>(cache.node_count() - columns.size() + column);
         position = cache.length() + cache.depth(node) - 1;
         token.slot = cache.slot_of_node(node);
         token.context = cache.context_of_node(node, 0, list);
@@ -255,7 +320,7 @@ class CpuDecoder final : public Decoder {
       if (config_.sliding_window != 0) {
         rope_.angles(position, true, ws.cosines[1][c], ws.sines[1][c]);
       }
-      simd::dequantize_row(kernels_, weights_.embedding, columns[c].token, ws.x[c]);
+      simd::dequantize_row(kernels_, weights_.embedding, columns[column].token, ws.x[c]);
       if (config_.embedding_scale != 1.0F) {
         scale(ws.x[c], config_.embedding_scale);
       }
@@ -311,34 +376,27 @@ class CpuDecoder final : public Decoder {
     return finite(std::span(sums).first(n));
   }
 
-  /// q, k, v of x: heads normed and turned, q in ws.q, k and v in the cache.
-  void project(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l, std::size_t n) const {
+  /// q, k, v of x: heads normed and turned, q in ws.q, k and v in the cache. Null, or where x is
+  /// damaged.
+  const char* project(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l, std::size_t n) const {
+    if (!find_factors(ws, n)) {
+      return "the residual stream";
+    }
     const Layer& layer = weights_.layers[l];
     const std::size_t hd = config_.head_dim;
     const bool slides = config_.slides(l);
-    // Whole heads a unit; one thread takes as many as fit.
-    const std::size_t most = !ws.shares() ? std::max<std::size_t>(kScratch / (n * hd), 1) : 1;
     struct Part {
       const PackedMatrix* matrix;
       std::span<const float> bias, norm;
-      std::size_t heads, units;
+      std::size_t heads;
     };
-    const auto units = [most](std::size_t heads) { return (heads + most - 1) / most; };
-    const std::array<Part, 3> parts = {
-        Part{&layer.q, layer.q_bias, layer.q_norm, config_.heads, units(config_.heads)},
-        Part{&layer.k, layer.k_bias, layer.k_norm, config_.kv_heads, units(config_.kv_heads)},
-        Part{&layer.v, layer.v_bias, {}, config_.kv_heads, units(config_.kv_heads)}};
-    const std::size_t all = parts[0].units + 2 * parts[1].units;
-    ws.run(all, [&](std::size_t unit) {
-      prefetch_context(ws, cache, l, unit, all);
-      std::size_t which = 0;
-      for (; unit >= parts[which].units; ++which) {
-        unit -= parts[which].units;
-      }
+    const std::array<Part, 3> parts = {Part{&layer.q, layer.q_bias, layer.q_norm, config_.heads},
+                                       Part{&layer.k, layer.k_bias, layer.k_norm, config_.kv_heads},
+                                       Part{&layer.v, layer.v_bias, {}, config_.kv_heads}};
+    const auto some_heads = [&](std::size_t which, std::size_t head, std::size_t heads) {
       const Part& part = parts[which];
-      const std::size_t head = unit * most, heads = std::min(most, part.heads - head);
       const std::size_t rows = heads * hd;
-      std::array<float, kMaxColumns * 256> scratch;  // 256: the longest head
+      std::array<float, kHeadsScratch> scratch;
       const PackedMatrix matrix = rows_of(*part.matrix, head * hd, rows);
       simd::matmul(kernels_, {&matrix, &ws.x_in.of(*part.matrix), {}, scratch, rows});
       for (std::size_t c = 0; c < n; ++c) {
@@ -360,13 +418,29 @@ class CpuDecoder final : public Decoder {
           std::ranges::copy(out, ws.q[c].subspan(head * hd).begin());
           continue;
         }
-        simd::KvPlane plane = which == 1 ? cache.keys(l) : cache.values(l);
+        const simd::KvPlane plane = which == 1 ? cache.keys(l) : cache.values(l);
         for (std::size_t h = 0; h < heads; ++h) {
           simd::store_kv(kernels_, head_of(plane, head + h), ws.tokens[c].slot,
                          out.subspan(h * hd, hd));
         }
       }
+    };
+    // All heads of q, k and v in a row, which is how they lie in the file; a share is a run of
+    // them.
+    const std::size_t most = std::max<std::size_t>(kHeadsScratch / (n * hd), 1);
+    const std::size_t all = config_.heads + 2 * std::size_t{config_.kv_heads};
+    const std::size_t units = ws.shares() ? 2 : 1;
+    ws.run(units, [&](std::size_t unit) {
+      prefetch_context(ws, cache, l, unit, units);
+      for (std::size_t i = all * unit / units, end = all * (unit + 1) / units; i < end;) {
+        const std::size_t which = i < config_.heads ? 0 : i < all - config_.kv_heads ? 1 : 2;
+        const std::size_t first = which == 0 ? 0 : config_.heads + (which - 1) * config_.kv_heads;
+        const std::size_t heads = std::min({end - i, first + parts[which].heads - i, most});
+        some_heads(which, i - first, heads);
+        i += heads;
+      }
     });
+    return ws.damaged ? "attention" : nullptr;
   }
 
   /// One head of a plane, as a plane.
@@ -517,13 +591,13 @@ class CpuDecoder final : public Decoder {
     return true;
   }
 
-  /// Rows of one unit: a multiple of `step` and of kSegment that fits Scratch; few enough that two
-  /// threads share evenly.
+  /// Rows of one unit: a multiple of `step` and of kSegment that fits Scratch; two units where two
+  /// threads share rows, since each has a cost of its own.
   static std::size_t rows_a_unit(const CpuDecoderWorkspace& ws, std::size_t rows, std::size_t step,
                                  std::size_t n) {
     const std::size_t unit = std::max(step, kSegment);
-    const std::size_t wanted = !ws.shares() ? kScratch / n : std::min(rows / kUnits, kScratch / n);
-    return std::max(unit, wanted / unit * unit);
+    const std::size_t wanted = ws.shares() ? (rows / 2 + unit - 1) / unit * unit : rows;
+    return std::max(unit, std::min(wanted, kScratch / n) / unit * unit);
   }
 
   /// Vectors of hidden, as the head wants them.

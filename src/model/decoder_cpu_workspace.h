@@ -71,6 +71,9 @@ struct CpuDecoderWorkspace final : Workspace {
         partial(kMaxColumns * ((c.vocabulary_size + kHeadRows - 1) / kHeadRows)) {
     if (threads == Threads::Two) {
       pool_ = std::make_unique<simd::ThreadPool>(2);
+      for (std::unique_ptr<CpuDecoderWorkspace>& part : parts_) {
+        part = std::make_unique<CpuDecoderWorkspace>(c, Threads::One);
+      }
     }
   }
 
@@ -92,6 +95,8 @@ struct CpuDecoderWorkspace final : Workspace {
   std::vector<float> scratch;        // of attention, a part for each of two threads
 
   bool shares() const { return pool_ != nullptr; }
+  /// Of its own for each of two threads that share columns. Requires shares().
+  CpuDecoderWorkspace& part(std::size_t index) { return *parts_[index]; }
 
   /// fn(i) for i in [0, n), on all threads: each has a half of its own, the same one
   /// every time, so that its rows of x stay in its cache and weights come in one run; whoever is
@@ -121,6 +126,7 @@ struct CpuDecoderWorkspace final : Workspace {
  private:
   std::unique_ptr<simd::ThreadPool> pool_;  // null: everything on the calling thread
   std::array<SharedRange, 2> halves_;
+  std::array<std::unique_ptr<CpuDecoderWorkspace>, 2> parts_;
 };
 
 }  // namespace laya::model
