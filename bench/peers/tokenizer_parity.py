@@ -258,6 +258,8 @@ def main():
             ours = our_ids(o.tool, path, strings)
             good &= compare(f"{name}, GGUF fields", ours, theirs, strings)
             try:
+                here = os.path.dirname(os.path.abspath(__file__))  # holds a llama_cpp.py of its own
+                sys.path[:] = [p for p in sys.path if os.path.abspath(p) != here]
                 import llama_cpp
                 model = llama_cpp.Llama(gguf, vocab_only=True, verbose=False)
                 cpp = [model.tokenize(s.encode(), add_bos=False, special=False) for s in strings]

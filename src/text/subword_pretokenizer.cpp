@@ -45,6 +45,38 @@ constexpr std::array<Class, 128> kAscii = [] {
   return table;
 }();
 
+/// Letters and numbers of Unicode 15.1 and 16, which utf8proc 2.8 (Unicode 15.0) does not know yet
+/// and `tokenizers` 0.23 does. Looked at only where utf8proc says "unassigned".
+struct Range {
+  char32_t first;
+  char32_t last;
+  Class kind;
+};
+constexpr Range kNewer[] = {{0x1C89, 0x1C8A, Class::Letter},   {0xA7CB, 0xA7CD, Class::Letter},
+                            {0xA7DA, 0xA7DC, Class::Letter},   {0x105C0, 0x105F3, Class::Letter},
+                            {0x10D40, 0x10D49, Class::Number}, {0x10D4A, 0x10D65, Class::Letter},
+                            {0x10D6F, 0x10D85, Class::Letter}, {0x10EC2, 0x10EC4, Class::Letter},
+                            {0x11380, 0x11389, Class::Letter}, {0x1138B, 0x1138B, Class::Letter},
+                            {0x1138E, 0x1138E, Class::Letter}, {0x11390, 0x113B5, Class::Letter},
+                            {0x113B7, 0x113B7, Class::Letter}, {0x113D1, 0x113D1, Class::Letter},
+                            {0x113D3, 0x113D3, Class::Letter}, {0x116D0, 0x116E3, Class::Number},
+                            {0x11BC0, 0x11BE0, Class::Letter}, {0x11BF0, 0x11BF9, Class::Number},
+                            {0x13460, 0x143FA, Class::Letter}, {0x16100, 0x1611D, Class::Letter},
+                            {0x16130, 0x16139, Class::Number}, {0x16D40, 0x16D6C, Class::Letter},
+                            {0x16D70, 0x16D79, Class::Number}, {0x18CFF, 0x18CFF, Class::Letter},
+                            {0x1CCF0, 0x1CCF9, Class::Number}, {0x1E5D0, 0x1E5ED, Class::Letter},
+                            {0x1E5F0, 0x1E5F0, Class::Letter}, {0x1E5F1, 0x1E5FA, Class::Number},
+                            {0x2EBF0, 0x2EE5D, Class::Letter}};
+
+Class newer_class_of(char32_t c) {
+  for (const Range& range : kNewer) {
+    if (c >= range.first && c <= range.last) {
+      return range.kind;
+    }
+  }
+  return Class::Other;
+}
+
 Class class_of(char32_t c) {
   if (c < 128) {
     return kAscii[c];
@@ -67,6 +99,8 @@ Class class_of(char32_t c) {
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
       return Class::Space;
+    case UTF8PROC_CATEGORY_CN:
+      return newer_class_of(c);
     default:
       return Class::Other;
   }
