@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/allocation_counter.h"
 #include "base/atomic_file.h"
 #include "base/test_folder.h"
 #include "format/test_checkpoints.h"
@@ -215,7 +216,9 @@ TEST(GgufFile, RefusesHostileFieldsWithTheirNames) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
+    const base::AllocationScope scope;
     const auto file = parse(one.bytes);
+    EXPECT_LT(scope.bytes(), 65536u);  // whatever is claimed
     ASSERT_FALSE(file.has_value());
     EXPECT_EQ(file.error().code, one.code) << file.error().message;
     EXPECT_TRUE(file.error().message.starts_with("input: ")) << file.error().message;
@@ -241,9 +244,11 @@ TEST(GgufFile, OpensASparseFileOf4GigabytesWithoutReadingIt) {
   EXPECT_EQ(GgufFile::open(path).error().code, ErrorCode::Corrupt);
   // An array that claims to be the whole hole: strings of length 0, one every eight bytes.
   write(file_of({key("k", 9, raw(8u) + raw(1ull << 60))}, {}, 0));
+  const base::AllocationScope scope;
   file = GgufFile::open(path);
   ASSERT_FALSE(file.has_value());
   EXPECT_NE(file.error().message.find("more strings"), std::string::npos) << file.error().message;
+  EXPECT_LT(scope.bytes(), 65536u);
 }
 
 TEST(GgufFile, IsMovedWithItsViews) {

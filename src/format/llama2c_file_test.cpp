@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/allocation_counter.h"
 #include "base/atomic_file.h"
 #include "base/test_folder.h"
 #include "format/test_checkpoints.h"
@@ -113,7 +114,9 @@ TEST(Llama2cFile, RefusesHeadersThatLieWithTheirFields) {
     SCOPED_TRACE(one.name);
     std::string bytes = llama2c_bytes(kShape, all_tensors(false));
     std::memcpy(bytes.data() + one.field * 4, &one.value, 4);
+    const base::AllocationScope scope;
     const auto file = parse(bytes);
+    EXPECT_LT(scope.bytes(), 65536u);  // whatever is claimed
     ASSERT_FALSE(file.has_value());
     EXPECT_EQ(file.error().code, ErrorCode::Corrupt);
     EXPECT_NE(file.error().message.find(one.message), std::string::npos) << file.error().message;
@@ -161,7 +164,9 @@ TEST(Llama2cTokenizer, RefusesWhatDoesNotFit) {
   const std::vector<std::pair<std::string, float>> tokens = {{"ab", 0.0f}, {"c", -1.0f}};
   const std::string good = llama2c_tokenizer_bytes(tokens);
   const auto refused = [](const std::string& bytes, std::uint32_t count) {
+    const base::AllocationScope scope;
     const auto read = parse_llama2c_tokenizer(std::as_bytes(std::span(bytes)), count, "t");
+    EXPECT_LT(scope.bytes(), 65536u);  // whatever is claimed
     EXPECT_FALSE(read.has_value());
     return read ? std::string() : read.error().message;
   };

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/allocation_counter.h"
 #include "base/atomic_file.h"
 #include "base/test_folder.h"
 #include "format/test_checkpoints.h"
@@ -117,7 +118,9 @@ TEST(SafetensorsFile, RefusesHostileHeadersWithTheirNames) {
   ASSERT_TRUE(parse(file_of("{" + good + "}", 4)).has_value());
   for (const Case& hostile : cases) {
     SCOPED_TRACE(hostile.name);
+    const base::AllocationScope scope;
     const auto file = parse(hostile.bytes);
+    EXPECT_LT(scope.bytes(), 65536u + hostile.bytes.size());  // whatever is claimed
     ASSERT_FALSE(file.has_value());
     EXPECT_EQ(file.error().code, hostile.code) << file.error().message;
     EXPECT_TRUE(file.error().message.starts_with("input: ")) << file.error().message;
@@ -132,7 +135,9 @@ TEST(SafetensorsFile, RefusesASparseFileOf4GigabytesAtOnce) {
   ASSERT_TRUE(
       base::write_file(path, file_of("{" + tensor("w", "F32", "[1]", "[0,4]") + "}")).has_value());
   std::filesystem::resize_file(path, 4ull << 30);
+  const base::AllocationScope scope;
   const auto file = SafetensorsFile::open(path);
+  EXPECT_LT(scope.bytes(), 65536u);
   ASSERT_FALSE(file.has_value());
   EXPECT_NE(file.error().message.find("after the last tensor"), std::string::npos);
 }

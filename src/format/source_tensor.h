@@ -92,7 +92,6 @@ std::string shape_text(std::span<const std::uint64_t> shape);
 
 /// `text` in quotes, for messages: at most 80 bytes, whatever is not printable ASCII as \xHH.
 std::string in_quotes(std::string_view text);
-inline std::string quoted(std::string_view text) { return in_quotes(text); }
 
 /// The tensor of that name in a list sorted by name, or null.
 const SourceTensor* find_sorted(std::span<const SourceTensor> tensors, std::string_view name);

@@ -85,7 +85,9 @@ std::string_view storage_name(SourceType type) {
 std::string zip_bytes(std::span<const std::pair<std::string, std::string>> entries) {
   std::string out;
   std::string directory;
-  for (const auto& [name, data] : entries) {
+  for (const auto& entry : entries) {
+    const std::string& name = entry.first;  // no bindings: clang 14 cannot capture them
+    const std::string& data = entry.second;
     const auto offset = static_cast<std::uint32_t>(out.size());
     const std::size_t before_data = out.size() + 30 + name.size() + 4;
     const auto padding = static_cast<std::uint16_t>((64 - before_data % 64) % 64);
