@@ -43,6 +43,26 @@ TEST(TorchFile, ReadsAnArchivePickledByPython) {
   EXPECT_EQ(values, (std::vector<float>{74.5f, 74.75f}));  // from an offset in its storage
 }
 
+TEST(TorchFile, ReadsATrainingCheckpointSavedByPyTorch) {
+  const auto file =
+      TorchFile::open(std::string(LAYA_SOURCE_DIR) + "/testdata/checkpoints/real_torch.pt");
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  EXPECT_EQ(file->tensors().size(), 14u);  // the model's 4, the optimiser's 9, best_val_loss
+  const auto row = [&](const char* name, std::uint64_t index) {
+    const SourceTensor* found = file->find_tensor(name);
+    EXPECT_NE(found, nullptr) << name;
+    std::vector<float> values(found == nullptr ? 0 : found->columns());
+    if (found != nullptr) {
+      EXPECT_TRUE(read_rows(*found, index, 1, values).has_value());
+    }
+    return values;
+  };
+  EXPECT_EQ(row("model.head.weight", 2), (std::vector<float>{8, 9, 10, 11}));
+  EXPECT_EQ(row("model.norm.weight", 0), (std::vector<float>{0.5f, 1, 1.5f, -2}));
+  EXPECT_EQ(row("model.bf16", 0), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(row("best_val_loss", 0), (std::vector<float>{1.5f}));
+}
+
 TEST(TorchFile, ReadsTheStateDictOfTheTestWriter) {
   const std::vector<TestTensor> tensors = {test_tensor("a.weight", {3, 70}),
                                            test_tensor("b", {2, 3, 4}, SourceType::F16),

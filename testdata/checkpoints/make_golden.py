@@ -2,6 +2,7 @@
 them and not only against our own test writers. Nothing here is needed to build or test Laya; run it again only to change a file:
 
     python3 -m venv v && v/bin/pip install numpy gguf safetensors 'mlx[cpu]' && v/bin/python make_golden.py
+    python3 make_golden.py real_torch     (where PyTorch is)
 
 All values come from a fixed seed: no weights of anybody.
 """
@@ -156,5 +157,23 @@ def torch():
         add("version", "3\n")
 
 
-for step in (blocks, plain, mlx, torch):
-    step()
+def real_torch():
+    """real_torch.pt: a training checkpoint saved by PyTorch itself (1.13), as nanoGPT and llama2.c save theirs."""
+    import torch as real
+    head = real.nn.Linear(4, 3, bias=False)
+    head.weight.data = real.arange(12.0).reshape(3, 4)
+    norm = real.nn.LayerNorm(4)
+    norm.weight.data = real.tensor([0.5, 1.0, 1.5, -2.0])
+    model = real.nn.ModuleDict({"head": head, "norm": norm})
+    optimizer = real.optim.AdamW(model.parameters())
+    model["head"](model["norm"](real.ones(4))).sum().backward()
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    state["bf16"] = real.arange(6.0).bfloat16()
+    optimizer.step()
+    real.save({"model": state, "optimizer": optimizer.state_dict(), "iter_num": 5, "best_val_loss": real.tensor(1.5),
+               "config": {"dim": 4, "name": None, "list": [1, "b", 2.5]}}, path("real_torch.pt"))
+
+
+steps = {"blocks": blocks, "plain": plain, "mlx": mlx, "torch": torch, "real_torch": real_torch}
+for name in sys.argv[1:] or ("blocks", "plain", "mlx", "torch"):
+    steps[name]()
