@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "base/clock.h"
+#include "predict/deep_tree.h"
 #include "predict/ghost_rules.h"
-#include "predict/softmax.h"
 
 namespace laya::predict {
 namespace {
+
+constexpr std::size_t kSaid = 4;  // tokens guessed from what was said before
 
 bool is_letter(char32_t code) { return text::script_of(code) == text::Script::Latin; }
 
@@ -74,12 +78,17 @@ GhostTokens::GhostTokens(const text::SubwordTokenizer& tokenizer) : uses_(tokeni
   }
 }
 
-float GhostTokens::continuing_mass(std::span<const float> logits, float log_z) const {
-  float sum = 0;
-  for (const TokenId token : continuing_) {
-    sum += exp_below_zero(logits[token] - log_z);
+KnownNodes::Known NodesOfList::find(model::NodeId parent, TokenId token) const {
+  const std::span<const DeepTree::Node> nodes = tree_->nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const model::NodeId from = nodes[i].parent == DeepTree::kRootNode
+                                   ? model::kRoot
+                                   : nodes[static_cast<std::size_t>(nodes[i].parent)].cache_node;
+    if (nodes[i].token == token && from == parent) {
+      return {nodes[i].cache_node, tree_->probs(static_cast<int>(i))};
+    }
   }
-  return std::min(sum, 1.0F);
+  return {};
 }
 
 DeepGhost::DeepGhost(const model::Decoder& decoder, const text::SubwordTokenizer& tokenizer,
@@ -132,10 +141,13 @@ Result<bool> DeepGhost::search(const DeepGhostRequest& request) {
       }
       consider(start.log_prob);
     }
-    const Status done = verifier_.run(*request.workspace, *request.cache, *this,
-                                      {request.root_probs, given_, kTokens, request.cancel});
+    const std::size_t more = kTokens - std::min(given_.size(), kTokens - 1);
+    const Status done =
+        verifier_.run(*request.workspace, *request.cache, *this,
+                      {request.root_probs, given_, more, request.known, request.cancel});
     passes_ += verifier_.passes();
     counts_.passes += verifier_.passes();
+    counts_.drafting_passes += drafting_ == Drafting::On ? verifier_.passes() : 0;
     counts_.columns += verifier_.columns();
     counts_.drafted += verifier_.drafted();
     counts_.agreed += verifier_.agreed();
@@ -148,7 +160,7 @@ Result<bool> DeepGhost::search(const DeepGhostRequest& request) {
 }
 
 void DeepGhost::forget() {
-  for (std::string* text : {&spelled_, &phrase_, &best_text_}) {
+  for (std::string* text : {&spelled_, &word_, &phrase_, &best_text_}) {
     std::fill(text->begin(), text->end(), '\0');
     text->clear();
   }
@@ -161,14 +173,51 @@ void DeepGhost::draft(std::span<const TokenId> tokens, std::size_t columns, Toke
   if (drafting_ == Drafting::Off || tokens.empty()) {
     return;
   }
+  const std::int64_t begin = base::monotonic_ns();
+  // First what it said before at such a place.
+  TokenId before = tokens.size() > 1 ? tokens[tokens.size() - 2] : kNoToken;
+  TokenId last = tokens.back();
+  std::int32_t at = TokenTrie::kTop;
+  for (std::size_t i = 0; i < kSaid; ++i) {
+    const TokenId next = said_.next(before, last);
+    if (next == kNoToken) {
+      break;
+    }
+    at = drafts.add(at, next);
+    before = std::exchange(last, next);
+  }
+  // What goes on inside the last word is spelled together with it: "the" and "ir" are no tokens of
+  // "their".
+  const std::string_view so_far = spelled_;
+  word_.assign(so_far.substr(so_far.find_last_of(' ') == std::string_view::npos
+                                 ? so_far.size()
+                                 : so_far.find_last_of(' ')));
+  const std::size_t word_bytes = word_.size();
   for (const InstantDrafter::Draft& guess : drafter_.draft(phrase_)) {
     if (drafts.size() >= columns) {
-      return;
+      break;
     }
     ids_.clear();
-    tokenizer_->encode(guess.text, ids_, nullptr, text::TextPosition::Rest, &scratch_);
-    drafts.add_path(TokenTrie::kTop, ids_);
+    if (guess.text.starts_with(' ') || word_bytes == 0) {
+      tokenizer_->encode(guess.text, ids_, nullptr, text::TextPosition::Rest, &scratch_);
+      drafts.add_path(TokenTrie::kTop, ids_);
+      continue;
+    }
+    word_.resize(word_bytes);
+    word_.append(guess.text);
+    tokenizer_->encode(word_, ids_, nullptr, text::TextPosition::Rest, &scratch_);
+    std::size_t bytes = 0;
+    std::size_t first = 0;
+    while (first < ids_.size() && first < tokens.size() && bytes < word_bytes) {
+      bytes += tokenizer_->bytes(ids_[first++]).size();
+    }
+    const std::span<const TokenId> begun = std::span<const TokenId>(ids_).first(first);
+    if (bytes == word_bytes &&
+        std::equal(begun.begin(), begun.end(), tokens.end() - static_cast<std::ptrdiff_t>(first))) {
+      drafts.add_path(TokenTrie::kTop, std::span<const TokenId>(ids_).subspan(first));
+    }
   }
+  counts_.draft_ns += static_cast<std::uint64_t>(base::monotonic_ns() - begin);
 }
 
 bool DeepGhost::repeats_what_follows() const {
@@ -198,12 +247,18 @@ void DeepGhost::consider(float log_prob) {
   }
 }
 
-void DeepGhost::read(std::span<const TokenId> tokens, std::span<const float> logits, float log_z) {
+void DeepGhost::learn(TokenId before, TokenId token, TokenId next) {
+  if (drafting_ == Drafting::On) {
+    said_.learn(before, token, next);
+  }
+}
+
+void DeepGhost::read(std::span<const TokenId> tokens, const TokenRow& row) {
   if (tokens.size() < given_.size()) {
     return;
   }
-  const bool letters = ends_in_letter(phrase_) || (phrase_.empty() && ends_in_letter(spelled_));
-  const float mass = letters ? tokens_.continuing_mass(logits, log_z) : 0;
+  const bool letters = ends_in_letter(spelled_);
+  const float mass = letters ? row.mass(tokens_.continuing()) : 0;
   log_end_ = std::log(std::max(1 - mass, 1e-6F));
   if (tokens.size() == given_.size()) {
     return;  // the list has said how likely the word is
@@ -226,8 +281,7 @@ bool DeepGhost::accept(std::span<const TokenId> tokens, TokenId next, float log_
       (!phrase_.empty() && ends_sentence(phrase_))) {
     return false;
   }
-  const std::string_view so_far = phrase_.empty() ? std::string_view(spelled_) : phrase_;
-  if (bytes.front() == ' ' && so_far.ends_with(' ')) {
+  if (bytes.front() == ' ' && spelled_.ends_with(' ')) {
     return false;
   }
   if (phrase_.empty() && !is_letter(first_code(bytes)) && !text::is_han(first_code(bytes)) &&
@@ -245,6 +299,7 @@ bool DeepGhost::accept(std::span<const TokenId> tokens, TokenId next, float log_
     return false;
   }
   phrase_.append(bytes);
+  spelled_.append(bytes);
   return true;
 }
 

@@ -25,6 +25,8 @@
 
 namespace laya::predict {
 
+class DeepTree;
+
 /// What each token of a decoder may do in a phrase. One per tokenizer; immutable.
 class GhostTokens {
  public:
@@ -38,14 +40,24 @@ class GhostTokens {
   bool continues_word(TokenId token) const {
     return token < uses_.size() && (uses_[token] & kContinues) != 0;
   }
-  /// Σ p over the tokens that would lengthen the word; `logits` [V].
-  float continuing_mass(std::span<const float> logits, float log_z) const;
+  /// All of those.
+  std::span<const TokenId> continuing() const { return continuing_; }
 
  private:
   static constexpr std::uint8_t kAllowed = 1;
   static constexpr std::uint8_t kContinues = 2;
   std::vector<std::uint8_t> uses_;
   std::vector<TokenId> continuing_;
+};
+
+/// The nodes that a DeepSource has looked into, for DeepGhostRequest::known.
+class NodesOfList : public KnownNodes {
+ public:
+  explicit NodesOfList(const DeepTree& tree) : tree_(&tree) {}
+  Known find(model::NodeId parent, TokenId token) const override;
+
+ private:
+  const DeepTree* tree_;
 };
 
 /// Where and on what a phrase is searched. All views are read during search() only.
@@ -57,6 +69,7 @@ struct DeepGhostRequest {
   const TypedText* text = nullptr;
   SearchSources sources;  ///< the instant tier, for drafts and for the mixture
   const text::Vocabulary* vocabulary = nullptr;  ///< of its network
+  const KnownNodes* known = nullptr;             ///< what was looked into for the list
   std::span<const GhostStart> starts;  ///< best first: words of the list (insert, log_prob)
   GhostLimits limits;
   float decoder_share = 0.8F;  ///< of the decoder in each word's probability
@@ -67,15 +80,51 @@ struct DeepGhostRequest {
 struct DeepGhostCounts {
   std::uint64_t searches = 0;
   std::uint64_t passes = 0;
+  std::uint64_t drafting_passes = 0;  ///< of them, those with drafts switched on
   std::uint64_t columns = 0;
   std::uint64_t drafted = 0;
   std::uint64_t agreed = 0;
+  std::uint64_t draft_ns = 0;  ///< time spent on guessing
+};
+
+/// What the decoder said lately behind two tokens, to guess by. Two tokens of a phrase or of a
+/// guess and one that follows, hashed; nothing of what was typed but what the decoder repeats of
+/// it.
+class SaidBefore {
+ public:
+  SaidBefore() : entries_(kEntries) {}
+  void learn(TokenId before, TokenId token, TokenId next) {
+    entries_[slot(before, token)] = {check(before, token), next};
+  }
+  /// kNoToken where nothing is remembered.
+  TokenId next(TokenId before, TokenId token) const {
+    const Entry& entry = entries_[slot(before, token)];
+    return entry.check == check(before, token) ? entry.next : kNoToken;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = std::size_t{1} << 16U;
+  struct Entry {
+    std::uint32_t check = 0;
+    TokenId next = kNoToken;
+  };
+  static std::uint64_t mixed(TokenId before, TokenId token) {
+    std::uint64_t x = (std::uint64_t{before} << 32U | token) * 0x9E3779B97F4A7C15U;
+    return x ^ (x >> 29U);
+  }
+  static std::size_t slot(TokenId before, TokenId token) {
+    return static_cast<std::size_t>(mixed(before, token)) % kEntries;
+  }
+  static std::uint32_t check(TokenId before, TokenId token) {
+    return static_cast<std::uint32_t>(mixed(before, token) >> 32U) | 1U;
+  }
+  std::vector<Entry> entries_;
 };
 
 /// One per thread that runs searches; any session's. Holds 16 rows of logits.
 class DeepGhost : private GhostGuide {
  public:
-  static constexpr std::size_t kTokens = 8;
+  static constexpr std::size_t kTokens = 8;  ///< of a phrase, its first word's included
   static constexpr std::size_t kStarts =
       2;  ///< looked at: the second only if the first shows nothing
   static constexpr std::size_t kMaxBytes = 256;
@@ -102,13 +151,14 @@ class DeepGhost : private GhostGuide {
   float log_prob() const { return best_log_prob_; }
   /// The whole greedy phrase of the last start, shown or not, and passes of the last search().
   std::string_view whole_text() const { return phrase_; }
-  std::size_t tokens() const { return verifier_.tokens().size() - given_.size(); }
+  std::size_t tokens() const { return verifier_.tokens().size(); }
   std::size_t passes() const { return passes_; }
   const DeepGhostCounts& counts() const { return counts_; }
 
  private:
   void draft(std::span<const TokenId> tokens, std::size_t columns, TokenTrie& drafts) override;
-  void read(std::span<const TokenId> tokens, std::span<const float> logits, float log_z) override;
+  void read(std::span<const TokenId> tokens, const TokenRow& row) override;
+  void learn(TokenId before, TokenId token, TokenId next) override;
   bool accept(std::span<const TokenId> tokens, TokenId next, float log_prob) override;
   bool repeats_what_follows() const;
   void consider(float log_prob);
@@ -118,13 +168,15 @@ class DeepGhost : private GhostGuide {
   GhostTokens tokens_;
   DraftVerifier verifier_;
   InstantDrafter drafter_;
+  SaidBefore said_;
   text::SubwordScratch scratch_;
   Drafting drafting_ = Drafting::On;
   Length length_ = Length::UntilUnlikely;
   const DeepGhostRequest* request_ = nullptr;
   std::vector<TokenId> given_;
   std::vector<TokenId> ids_;
-  std::string spelled_;
+  std::string spelled_;  // what follows the main sequence: the open tail and the phrase
+  std::string word_;
   std::string phrase_;  // behind the caret
   std::size_t start_bytes_ = 0;
   float log_closed_ = 0;  // ln p of the phrase up to the last word's beginning

@@ -52,6 +52,7 @@ void InstantDrafter::begin(const SearchSources& sources, const text::Vocabulary*
   sources_ = sources;
   vocabulary_ = vocabulary;
   typed_.assign(text.open_word());
+  rooted_ = 0;
   nodes_.clear();
   texts_.clear();
   rows_used_ = 0;
@@ -286,7 +287,7 @@ float InstantDrafter::log_prob(std::int32_t parent, std::string_view text) {
 // The likeliest words, characters and marks behind a node, best first.
 std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> out) {
   const Node& from = nodes_[static_cast<std::size_t>(index)];
-  std::array<Follower, 4 * kFollowers> found;
+  std::array<Follower, 3 * kFirstFollowers> found;
   std::size_t count = 0;
   const auto add = [&](std::string_view text) {
     const auto same = [&](const Follower& other) { return other.text == text; };
@@ -298,7 +299,7 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
   };
   const std::span<const float> row = row_of(from);
   if (!row.empty()) {
-    std::array<std::pair<float, TokenId>, kFollowers> best;
+    std::array<std::pair<float, TokenId>, kFirstFollowers> best;
     std::size_t size = 0;
     float bar = kLeastPath;
     for (TokenId token = 0; token < row.size(); ++token) {
@@ -309,14 +310,14 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
       if (role != PieceRole::WordEnd && role != PieceRole::Han) {
         continue;
       }
-      if (size == kFollowers) {
+      if (size == best.size()) {
         std::pop_heap(best.begin(), best.end(), std::greater<>());
         --size;
       }
       best[size++] = {row[token], token};
       std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(size),
                      std::greater<>());
-      bar = size == kFollowers ? best.front().first : bar;
+      bar = size == best.size() ? best.front().first : bar;
     }
     for (std::size_t i = 0; i < size; ++i) {
       std::string_view text = vocabulary_->text(best[i].second);
@@ -327,7 +328,7 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
   std::size_t raised = 0;
   if (sources_.ngrams != nullptr) {
     const model::NgramModel& table = sources_.ngrams->model();
-    std::array<model::Scored, 2 * kFollowers> best;
+    std::array<model::Scored, kFirstFollowers + kFollowers> best;
     const std::size_t size =
         table.top_any(from.context, sources_.ngrams->recent(), sources_.ngrams->recent_mix(), best);
     for (std::size_t i = 0; i < size; ++i) {
@@ -342,7 +343,7 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
           ++raised;
         }
         add(text);
-      } else if (table.is_han(word) || (index != 0 && is_mark(table.text(word)))) {
+      } else if (table.is_han(word) || ((index != 0 || rooted_ > 0) && is_mark(table.text(word)))) {
         add(table.text(word));
       }
     }
@@ -357,11 +358,12 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
   return wanted;
 }
 
-// The node behind the whole words and characters of `whole`; *partial: bytes of the word that
-// touches its end.
-std::int32_t InstantDrafter::walk(std::string_view whole, std::size_t* partial) {
+// The node behind the whole words and characters of `whole`, which begins where nodes_[0] ends;
+// *partial: bytes of the word that touches its end; *last_begin: where the last whole one begins.
+std::int32_t InstantDrafter::walk(std::string_view whole, std::size_t* partial,
+                                  std::size_t* last_begin) {
   std::int32_t node = 0;
-  *partial = 0;
+  *partial = *last_begin = 0;
   text::Unit unit;
   std::size_t offset = 0;
   while (node != kNone && text::next_unit(whole, offset, &unit)) {
@@ -374,9 +376,35 @@ std::int32_t InstantDrafter::walk(std::string_view whole, std::size_t* partial) 
       look_behind(std::span(&node, 1));
     }
     node = child(node, text, log_prob(node, text));
+    *last_begin = unit.begin;
     offset = unit.end;
   }
   return node;
+}
+
+// Forgets all that does not follow `node`, so that there is room for the next draft.
+void InstantDrafter::move_root(std::int32_t index, std::size_t bytes) {
+  if (index <= 0 || bytes == 0) {
+    return;
+  }
+  look_behind(std::span(&index, 1));
+  Node root = nodes_[static_cast<std::size_t>(index)];
+  if (tree_ && root.network != kNoNode) {
+    root.network = kNoNode;
+    root.row = kNone;
+    if (tree_->set_root(tree_->state(nodes_[static_cast<std::size_t>(index)].network))) {
+      root.network = kRoot;
+      root.row = kRootRow;
+    }
+  }
+  root.parent = kNone;
+  root.network_tried = false;
+  root.text_begin = root.text_length = 0;
+  nodes_.clear();
+  texts_.clear();
+  rows_used_ = 0;
+  nodes_.push_back(root);
+  rooted_ += bytes;
 }
 
 void InstantDrafter::push(std::int32_t index, float log_path) {
@@ -400,23 +428,35 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
     return {};
   }
   whole_.assign(typed_).append(phrase);
+  whole_.erase(0, std::min(rooted_, whole_.size()));
   std::size_t partial = 0;
-  const std::int32_t from = walk(whole_, &partial);
+  std::size_t last_begin = 0;
+  std::int32_t from = walk(whole_, &partial, &last_begin);
   if (from == kNone) {
     return {};
+  }
+  // The last whole word stays a node: the word behind it, or itself, may be asked for.
+  if (const std::int32_t before = nodes_[static_cast<std::size_t>(from)].parent; before > 0) {
+    move_root(before, last_begin);
+    whole_.erase(0, last_begin);
+    from = walk(whole_, &partial, &last_begin);
+    if (from == kNone) {
+      return {};
+    }
   }
   if (partial == 0) {
     push(from, 0);
   } else {
-    // The word may be whole, or go on; the words that begin so share its probability.
+    // A word that nobody knows may go on; the words that begin so share its probability.
     const std::string_view word = std::string_view(whole_).substr(whole_.size() - partial);
     look_behind(std::span(&from, 1));
     std::array<Follower, kFollowers> ways;
     std::size_t count = 0;
     ways[count++] = {word, std::max(log_prob(from, word), -18.0F)};
-    if (sources_.ngrams != nullptr) {
-      std::array<char, 2 * text::kMaxUnitBytes> lower;
-      const std::size_t length = text::copy_lower(word, lower.data(), lower.size());
+    std::array<char, 2 * text::kMaxUnitBytes> lower;
+    const std::size_t length = text::copy_lower(word, lower.data(), lower.size());
+    if (sources_.ngrams != nullptr && sources_.index->find({lower.data(), length}) == kNoGroup &&
+        sources_.ngrams->model().find({lower.data(), length}) == model::kUnknownWord) {
       std::array<model::Scored, kFollowers> best;
       const std::size_t size = sources_.ngrams->model().top_words(
           nodes_[static_cast<std::size_t>(from)].context, {lower.data(), length}, best);
@@ -451,10 +491,13 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
     std::array<std::int32_t, kBatch> batch;
     std::copy_n(frontier_.begin(), size, batch.begin());
     frontier_.erase(frontier_.begin(), frontier_.begin() + static_cast<std::ptrdiff_t>(size));
-    look_behind(std::span(batch.data(), size));
+    if (round < kNetworkRounds) {
+      look_behind(std::span(batch.data(), size));
+    }
     for (std::size_t i = 0; i < size; ++i) {
-      std::array<Follower, kFollowers> next;
-      const std::size_t count = followers(batch[i], next);
+      std::array<Follower, kFirstFollowers> next;
+      const std::size_t count =
+          followers(batch[i], std::span(next).first(round == 0 ? kFirstFollowers : kFollowers));
       const float path = nodes_[static_cast<std::size_t>(batch[i])].log_path;
       for (std::size_t f = 0; f < count; ++f) {
         push(child(batch[i], next[f].text, next[f].log_p), path + next[f].log_p);
@@ -482,7 +525,7 @@ void InstantDrafter::write_drafts(std::int32_t from, std::size_t partial) {
   const std::size_t count = std::min(reached_.size(), kDrafts);
   for (std::size_t i = 0; i < count; ++i) {
     begins[i] = draft_texts_.size();
-    std::array<std::int32_t, 2 * kRounds + 4> path;
+    std::array<std::int32_t, kRounds + 2> path;
     std::size_t length = 0;
     for (std::int32_t at = reached_[i]; at != from && length < path.size();
          at = nodes_[static_cast<std::size_t>(at)].parent) {
@@ -513,6 +556,7 @@ float InstantDrafter::log_prob_of_last(std::string_view phrase) {
     return kImpossible;
   }
   whole_.assign(typed_).append(phrase);
+  whole_.erase(0, std::min(rooted_, whole_.size()));
   text::Unit unit;
   text::Unit last{text::UnitKind::Symbol, 0, 0};
   for (std::size_t offset = 0; text::next_unit(whole_, offset, &unit); offset = unit.end) {
@@ -521,14 +565,19 @@ float InstantDrafter::log_prob_of_last(std::string_view phrase) {
   if (last.end == 0) {
     return kImpossible;
   }
-  const std::string whole = whole_;
   std::size_t partial = 0;
-  const std::int32_t node = walk(std::string_view(whole).substr(0, last.begin), &partial);
+  std::size_t last_begin = 0;
+  const std::string_view whole = whole_;
+  std::int32_t node = walk(whole.substr(0, last.begin), &partial, &last_begin);
+  if (node != kNone && partial > 0) {  // a word and a mark without a space between
+    const std::string_view word = whole.substr(last.begin - partial, partial);
+    node = child(node, word, log_prob(node, word));
+  }
   if (node == kNone) {
     return kImpossible;
   }
   look_behind(std::span(&node, 1));
-  return log_prob(node, std::string_view(whole).substr(last.begin, last.end - last.begin));
+  return log_prob(node, whole.substr(last.begin, last.end - last.begin));
 }
 
 }  // namespace laya::predict

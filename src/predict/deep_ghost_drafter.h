@@ -57,11 +57,13 @@ class InstantDrafter {
   std::uint64_t passes() const { return tree_ ? tree_->passes() : 0; }
 
  private:
-  static constexpr std::size_t kRows = 32;      // distributions kept
-  static constexpr std::size_t kBatch = 6;      // words looked behind in one pass
-  static constexpr std::size_t kRounds = 3;     // of a draft
-  static constexpr std::size_t kFollowers = 6;  // of one word
-  static constexpr std::size_t kNodes = 256;
+  static constexpr std::size_t kRows = 32;            // distributions kept
+  static constexpr std::size_t kBatch = 6;            // words looked behind in one pass
+  static constexpr std::size_t kRounds = 3;           // of a draft
+  static constexpr std::size_t kNetworkRounds = 1;    // of them, those that ask the network
+  static constexpr std::size_t kFirstFollowers = 12;  // of the phrase
+  static constexpr std::size_t kFollowers = 6;        // of a word behind it
+  static constexpr std::size_t kNodes = 192;
   static constexpr std::int32_t kNone = -1;
   static constexpr std::int32_t kRootRow = -2;
 
@@ -90,7 +92,8 @@ class InstantDrafter {
   std::string_view text_of(std::int32_t node) const;
   std::int32_t find(std::int32_t parent, std::string_view text) const;
   std::int32_t child(std::int32_t parent, std::string_view text, float log_p);
-  std::int32_t walk(std::string_view whole, std::size_t* partial);
+  std::int32_t walk(std::string_view whole, std::size_t* partial, std::size_t* last_begin);
+  void move_root(std::int32_t node, std::size_t bytes);
   void look_behind(std::span<const std::int32_t> nodes);
   void grow_pieces(std::int32_t node);
   std::span<const float> row_of(const Node& node) const;
@@ -102,6 +105,7 @@ class InstantDrafter {
   SearchSources sources_;
   const text::Vocabulary* vocabulary_ = nullptr;
   std::string typed_;                // the open word
+  std::size_t rooted_ = 0;           // bytes of open word and phrase that nodes_[0] stands behind
   std::optional<NetworkTree> tree_;  // its own, so that the session's is left alone
   std::vector<float> rows_;          // [kRows, V]
   std::size_t rows_used_ = 0;
@@ -112,7 +116,7 @@ class InstantDrafter {
   std::vector<std::int32_t> reached_;  // of this draft
   std::uint32_t round_ = 0;
   std::array<Draft, kDrafts> drafts_;
-  std::array<std::array<char, 2 * text::kMaxUnitBytes>, kFollowers> raised_;
+  std::array<std::array<char, 2 * text::kMaxUnitBytes>, kFirstFollowers> raised_;
   std::string draft_texts_;
 };
 

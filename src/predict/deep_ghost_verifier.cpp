@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/language_model.h"
+#include "predict/softmax.h"
 
 namespace laya::predict {
 namespace {
@@ -45,6 +46,26 @@ std::size_t largest(std::span<const float> values) {
   return at < values.size() ? at : 0;
 }
 
+float TokenRow::log_prob(TokenId token) const {
+  return probs_ ? std::log(std::max(values_[token], 1e-30F)) : values_[token] - log_z_;
+}
+
+float TokenRow::mass(std::span<const TokenId> tokens) const {
+  float sum = 0;
+  if (probs_) {
+    for (const TokenId token : tokens) {
+      sum += values_[token];
+    }
+  } else {
+    for (const TokenId token : tokens) {
+      sum += exp_below_zero(values_[token] - log_z_);
+    }
+  }
+  return std::min(sum, 1.0F);
+}
+
+TokenId TokenRow::best() const { return static_cast<TokenId>(largest(values_)); }
+
 DraftVerifier::DraftVerifier(const model::Decoder& decoder)
     : decoder_(&decoder),
       hidden_(model::kMaxColumns * decoder.config().hidden_dim),
@@ -60,6 +81,29 @@ bool DraftVerifier::take(GhostGuide& guide, TokenId token, float log_prob) {
   }
   tokens_.push_back(token);
   log_probs_.push_back(log_prob);
+  return true;
+}
+
+// Reads tokens whose nodes are there. False: the phrase is over.
+bool DraftVerifier::use_known(GhostGuide& guide, const Request& request, std::size_t most) {
+  while (request.known != nullptr && read_ < tokens_.size()) {
+    const KnownNodes::Known known = request.known->find(node_, tokens_[read_]);
+    if (known.probs.empty()) {
+      return true;
+    }
+    node_ = known.node;
+    ++read_;
+    const TokenRow row = TokenRow::of_probs(known.probs);
+    guide.read(std::span(tokens_).first(read_), row);
+    if (read_ < tokens_.size()) {
+      log_probs_[read_] = row.log_prob(tokens_[read_]);
+      continue;
+    }
+    const TokenId next = row.best();
+    if (tokens_.size() == most || !take(guide, next, row.log_prob(next))) {
+      return false;
+    }
+  }
   return true;
 }
 
@@ -91,6 +135,9 @@ Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, Gh
     }
   }
 
+  if (!use_known(guide, request, most)) {
+    return {};
+  }
   while (tokens_.size() < most) {
     // The tokens that are known but not read, then the guesses behind them.
     const std::size_t unread = std::min(tokens_.size() - read_, model::kMaxColumns);
@@ -133,24 +180,37 @@ Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, Gh
       return done;
     }
 
+    // All columns teach, wrong guesses too.
+    for (std::size_t i = 0; i < count; ++i) {
+      best_[i] =
+          static_cast<TokenId>(largest(std::span(logits_).subspan(i * vocabulary, vocabulary)));
+      const TokenId before =
+          i >= unread && drafts_[static_cast<std::int32_t>(i - unread)].parent != TokenTrie::kTop
+              ? drafts_[drafts_[static_cast<std::int32_t>(i - unread)].parent].token
+              : (i >= unread ? tokens_.back()
+                             : (read_ + i > 0 ? tokens_[read_ + i - 1] : kNoToken));
+      guide.learn(before, columns[i].token, best_[i]);
+    }
+
     // Down the path: the given tokens first, then as far as guess and decoder agree.
     std::size_t column = 0;
     while (true) {
-      const std::span<const float> row(logits_.data() + column * vocabulary, vocabulary);
-      const float log_z = model::log_sum_exp(row);
+      const std::span<const float> logits(logits_.data() + column * vocabulary, vocabulary);
+      const float log_z = model::log_sum_exp(logits);
+      const TokenRow row = TokenRow::of_logits(logits, log_z);
       node_ = first_new + static_cast<model::NodeId>(column);
       ++read_;
-      guide.read(std::span(tokens_).first(read_), row, log_z);
+      guide.read(std::span(tokens_).first(read_), row);
       if (read_ < tokens_.size()) {
-        log_probs_[read_] = row[tokens_[read_]] - log_z;
+        log_probs_[read_] = row.log_prob(tokens_[read_]);
         if (column + 1 == unread) {
           break;  // more given tokens than columns: the next pass reads on
         }
         ++column;
         continue;
       }
-      const auto next = static_cast<TokenId>(largest(row));
-      if (tokens_.size() == most || !take(guide, next, row[next] - log_z)) {
+      const TokenId next = best_[column];
+      if (tokens_.size() == most || !take(guide, next, row.log_prob(next))) {
         return {};
       }
       const std::int32_t parent =

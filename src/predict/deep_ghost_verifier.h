@@ -5,6 +5,7 @@
 // in Miao et al. 2024, for greedy decoding.)
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -17,6 +18,40 @@
 
 namespace laya::predict {
 
+/// The decoder's distribution behind some tokens: probabilities, or scores and what they sum to.
+class TokenRow {
+ public:
+  static TokenRow of_logits(std::span<const float> logits, float log_z) {
+    return TokenRow(logits, log_z, false);
+  }
+  static TokenRow of_probs(std::span<const float> probs) { return TokenRow(probs, 0, true); }
+
+  std::size_t size() const { return values_.size(); }
+  float log_prob(TokenId token) const;
+  /// Σ p over `tokens`.
+  float mass(std::span<const TokenId> tokens) const;
+  /// The likeliest, the smaller id of equals.
+  TokenId best() const;
+
+ private:
+  TokenRow(std::span<const float> values, float log_z, bool probs)
+      : values_(values), log_z_(log_z), probs_(probs) {}
+  std::span<const float> values_;
+  float log_z_;
+  bool probs_;
+};
+
+/// Nodes of the cache's tree that somebody else has computed already.
+class KnownNodes {
+ public:
+  virtual ~KnownNodes() = default;
+  struct Known {
+    model::NodeId node = model::kRoot;
+    std::span<const float> probs = {};  ///< [V] behind it; empty: not known
+  };
+  virtual Known find(model::NodeId parent, TokenId token) const = 0;
+};
+
 /// What the verifier asks while it works. All calls come from run(), on its thread.
 class GhostGuide {
  public:
@@ -26,11 +61,13 @@ class GhostGuide {
   /// behind the main sequence, the last not read yet), at most `columns` nodes. More are cut.
   virtual void draft(std::span<const TokenId> tokens, std::size_t columns, TokenTrie& drafts) = 0;
 
-  /// The distribution behind `tokens` is known: logits [V] and log Σ exp of them. Called once for
-  /// each position whose next token was chosen or given, in order. For the main sequence's own end
-  /// it is not called.
-  virtual void read(std::span<const TokenId> tokens, std::span<const float> logits,
-                    float log_z) = 0;
+  /// The distribution behind `tokens` is known. Called once for each position, in order; not for
+  /// the main sequence's own end.
+  virtual void read(std::span<const TokenId> tokens, const TokenRow& row) = 0;
+
+  /// What the decoder would say behind `token`, which follows `before` in a guess or in the phrase:
+  /// told for every column of a pass, also where the guess was wrong. For guessing better.
+  virtual void learn(TokenId before, TokenId token, TokenId next) = 0;
 
   /// The decoder's next token behind `tokens`, and its ln p. False: it ends the phrase and is not
   /// part of it.
@@ -46,8 +83,9 @@ class DraftVerifier {
     std::span<const float> root_probs;  ///< [V] p(token | main sequence); any monotone scale of it
                                         ///< if `given` is empty or its first log_prob is not needed
     std::span<const TokenId> given =
-        {};                      ///< tokens that the phrase begins with, whatever is likely
-    std::size_t max_tokens = 8;  ///< given ones not counted; then it ends
+        {};                             ///< tokens that the phrase begins with, whatever is likely
+    std::size_t max_tokens = 8;         ///< given ones not counted; then it ends
+    const KnownNodes* known = nullptr;  ///< saves passes
     const base::CancelFlag* cancel = nullptr;
   };
 
@@ -73,10 +111,12 @@ class DraftVerifier {
 
  private:
   bool take(GhostGuide& guide, TokenId token, float log_prob);
+  bool use_known(GhostGuide& guide, const Request& request, std::size_t most);
 
   const model::Decoder* decoder_;
   std::vector<float> hidden_;  // [16, d]
   std::vector<float> logits_;  // [16, V]
+  std::array<TokenId, model::kMaxColumns> best_;
   TokenTrie drafts_;
   std::vector<TokenId> tokens_;
   std::vector<float> log_probs_;

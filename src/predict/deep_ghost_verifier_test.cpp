@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "model/language_model.h"
 #include "model/token_stream.h"
 #include "predict/deep_test_models.h"
+#include "predict/softmax.h"
 
 namespace laya::predict {
 namespace {
@@ -35,6 +37,7 @@ struct Guesser : GhostGuide {
   std::vector<TokenId> right;
   std::mt19937 random{7};
   std::size_t reads = 0;
+  std::size_t learnt = 0;
   TokenId stop_at = kNoToken;
 
   void draft(std::span<const TokenId> tokens, std::size_t columns, TokenTrie& drafts) override {
@@ -59,11 +62,18 @@ struct Guesser : GhostGuide {
       at = drafts.add(at, right[i]);
     }
   }
-  void read(std::span<const TokenId> tokens, std::span<const float> logits, float log_z) override {
+  void read(std::span<const TokenId> tokens, const TokenRow& row) override {
     EXPECT_EQ(tokens.size(), reads + 1);
-    EXPECT_EQ(logits.size(), kRows);
-    EXPECT_FLOAT_EQ(log_z, model::log_sum_exp(logits));
+    ASSERT_EQ(row.size(), kRows);
+    std::vector<TokenId> all(kRows);
+    std::iota(all.begin(), all.end(), TokenId{0});
+    EXPECT_NEAR(row.mass(all), 1, 1e-4);
     ++reads;
+  }
+  void learn(TokenId, TokenId token, TokenId next) override {
+    EXPECT_LT(token, kRows);
+    EXPECT_LT(next, kRows);
+    ++learnt;
   }
   bool accept(std::span<const TokenId>, TokenId next, float log_prob) override {
     EXPECT_LE(log_prob, 1e-5F);
@@ -166,6 +176,42 @@ TEST(DraftVerifier, ReadNodesCanBeCommitted) {
     ASSERT_TRUE(model.get().logits(*state.workspace, hidden, 1, logits));
     EXPECT_EQ(largest(logits), plain(model.get(), kPrompt, 9)[8]);
   }
+}
+
+/// Nodes that a list has looked into: the first two tokens of the phrase.
+struct TwoNodes : KnownNodes {
+  Known find(model::NodeId parent, TokenId token) const override {
+    for (const auto& [from, by, known] : nodes) {
+      if (from == parent && by == token) {
+        return known;
+      }
+    }
+    return {};
+  }
+  std::vector<std::tuple<model::NodeId, TokenId, Known>> nodes;
+};
+
+TEST(DraftVerifier, UsesNodesThatAreKnown) {
+  const SmallDecoder model(kRows);
+  const std::vector<TokenId> want = plain(model.get(), kPrompt, 8);
+  Prompted state(model.get());
+  const model::Column columns[] = {{model::kRoot, 5}, {model::kRoot, want[0]}, {1, want[1]}};
+  std::vector<float> hidden(3 * model.get().config().hidden_dim);
+  ASSERT_TRUE(model.get().grow(*state.workspace, state.cache, columns, hidden));
+  std::vector<float> probs(3 * kRows);
+  ASSERT_TRUE(model.get().logits(*state.workspace, hidden, 3, probs));
+  for (std::size_t i = 0; i < 3; ++i) {
+    softmax_in_place(std::span(probs).subspan(i * kRows, kRows));
+  }
+  TwoNodes known;
+  known.nodes = {{model::kRoot, want[0], {1, std::span(probs).subspan(kRows, kRows)}},
+                 {1, want[1], {2, std::span(probs).subspan(2 * kRows, kRows)}}};
+  Guesser guesser;
+  DraftVerifier verifier(model.get());
+  ASSERT_TRUE(verifier.run(*state.workspace, state.cache, guesser,
+                           {.root_probs = state.probs, .max_tokens = 8, .known = &known}));
+  EXPECT_EQ(std::vector<TokenId>(verifier.tokens().begin(), verifier.tokens().end()), want);
+  EXPECT_EQ(verifier.passes(), 5u);  // the third to the seventh token
 }
 
 TEST(DraftVerifier, EndsWhereTheGuideSaysSo) {

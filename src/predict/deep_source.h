@@ -33,6 +33,8 @@
 
 namespace laya::predict {
 
+class DeepTree;
+
 class DeepSource : public Source {
  public:
   /// `model`, `index` and `ngrams` (may be nullptr) must outlive the source.
@@ -78,6 +80,8 @@ class DeepSource : public Source {
   std::size_t closed_bytes() const;
   /// p(token | main sequence), [V].
   std::span<const float> root_probs() const;
+  /// What was looked into for the list, with the probabilities behind it.
+  const DeepTree& tree() const;
 
   const DeepStatistics& statistics() const;
 

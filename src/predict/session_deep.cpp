@@ -127,9 +127,15 @@ std::size_t Session::Impl::ghost_starts(const ReplyBuffers& from,
     starts[size].insert = from.candidates[i].insert;
     starts[size++].log_prob = std::min(0.0F, from.shown[i].score - log_mass);
   }
-  std::stable_sort(
-      starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(size),
-      [](const GhostStart& a, const GhostStart& b) { return a.log_prob > b.log_prob; });
+  // Insertion sort: few, ties as they stand, and std::stable_sort allocates.
+  for (std::size_t i = 1; i < size; ++i) {
+    const GhostStart start = starts[i];
+    std::size_t at = i;
+    for (; at > 0 && starts[at - 1].log_prob < start.log_prob; --at) {
+      starts[at] = starts[at - 1];
+    }
+    starts[at] = start;
+  }
   return size;
 }
 
@@ -145,6 +151,8 @@ void Session::Impl::ghost_late(const base::CancelFlag& cancel) {
   request.cache = &deep->cache();
   request.root_probs = deep->root_probs();
   request.closed_bytes = deep->closed_bytes();
+  const NodesOfList known(deep->tree());
+  request.known = &known;
   request.text = &text;
   request.sources = instant;
   request.vocabulary =
