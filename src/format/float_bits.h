@@ -8,16 +8,14 @@
 namespace laya::format {
 
 /// Exact, subnormals included; NaNs keep their payload.
+/// Without branches, so that loops over it vectorise.
 constexpr float float_from_half(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1Fu;
-  const std::uint32_t fraction = half & 0x3FFu;
-  if (exponent == 0) {  // zero or subnormal: fraction · 2^-24, exact in fp32
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-  }
-  const std::uint32_t wide = exponent == 31 ? 255u : exponent + 112u;  // 112 = 127 − 15
-  return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
+  // The fields in fp32's places, with fp16's bias: 2^112 makes up for it (127 − 15), exactly.
+  const std::uint32_t fields = static_cast<std::uint32_t>(half & 0x7FFFu) << 13;
+  const auto finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(fields) * 0x1p112f);
+  constexpr std::uint32_t kInfinity = 0x7C00u << 13;
+  return std::bit_cast<float>(sign | (fields >= kInfinity ? fields | 0x7F800000u : finite));
 }
 
 /// Exact: bf16 is the upper half of fp32.

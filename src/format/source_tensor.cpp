@@ -136,12 +136,18 @@ void read_blocks(const SourceTensor& tensor, const BlockFormat& format, std::uin
 
 void read_own_scales(const SourceTensor& tensor, const GroupScheme& scheme, std::uint64_t from,
                      std::span<float> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint64_t group = (from + i) / scheme.group;
-    const std::uint8_t code = own_code(tensor, from + i);
-    expand(scheme, &code, scale_at(tensor.scale_type, tensor.scales, group),
+  std::uint8_t codes[128];
+  for (std::size_t done = 0; done < out.size();) {  // rows begin with a group
+    const std::uint64_t group = (from + done) / scheme.group;
+    const std::size_t left_in_group = scheme.group - (from + done) % scheme.group;
+    const std::size_t count = std::min(left_in_group, sizeof(codes));
+    for (std::size_t i = 0; i < count; ++i) {
+      codes[i] = own_code(tensor, from + done + i);
+    }
+    expand(scheme, codes, scale_at(tensor.scale_type, tensor.scales, group),
            scheme.has_minima ? scale_at(tensor.scale_type, tensor.minima, group) : 0.0f,
-           out.subspan(i, 1));
+           out.subspan(done, count));
+    done += count;
   }
 }
 
