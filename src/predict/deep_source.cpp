@@ -256,6 +256,7 @@ const DeepModel& DeepSource::model() const { return *impl_->model; }
 model::KvCache& DeepSource::cache() { return impl_->tree.cache(); }
 model::Workspace& DeepSource::workspace() { return impl_->tree.workspace(); }
 std::size_t DeepSource::closed_bytes() const { return impl_->context.closed_bytes(); }
+const DeepTree& DeepSource::tree() const { return impl_->tree; }
 std::span<const float> DeepSource::root_probs() const {
   return impl_->tree.probs(DeepTree::kRootNode);
 }
