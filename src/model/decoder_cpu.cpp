@@ -10,7 +10,7 @@
 
 #include "model/call_checks.h"
 #include "model/decoder_backends.h"
-#include "model/decoder_checks.h"
+#include "model/decoder_cpu_head.h"
 #include "model/decoder_cpu_workspace.h"
 #include "model/decoder_rope.h"
 #include "simd/kv_attention.h"
@@ -30,35 +30,17 @@ constexpr std::size_t kScratch = 2048;
 // The same for heads of q, k or v: 16 columns of the longest head.
 constexpr std::size_t kHeadsScratch = kMaxColumns * 256;
 
-// Scores of the head in one unit of work.
-constexpr std::size_t kScores = 8192;
-
 // From so many columns on, two threads share columns instead of rows.
 constexpr std::size_t kColumnsToSplit = 4;
+
+// Bytes that one prefetch brings.
+constexpr std::size_t kLine = 64;
 
 // Multiplications of attention below which a second thread costs more than it gives.
 constexpr std::size_t kWorthSharingProducts = 128 * 1024;
 
-std::size_t bytes_of(const PackedMatrix& matrix) { return matrix.blocks * matrix.block_bytes; }
-
-/// Rows [first, first + count) of a matrix, as a matrix; `first` is a multiple of 16, and so is
-/// count unless it ends the matrix.
-PackedMatrix rows_of(const PackedMatrix& matrix, std::size_t first, std::size_t count) {
-  PackedMatrix part = matrix;
-  part.data += first / simd::kBlockRows * matrix.block_bytes;
-  part.blocks = (count + simd::kBlockRows - 1) / simd::kBlockRows;
-  part.rows = count;
-  return part;
-}
-
 /// Numbers of one unit, [column][rows of the unit]: on the stack of whoever computes it.
 using Scratch = std::array<float, kScratch>;
-
-void scale(std::span<float> x, float factor) {
-  for (float& value : x) {
-    value *= factor;
-  }
-}
 
 /// Sum of squares, the same bits wherever it is computed.
 float squares_of(std::span<const float> x) {
@@ -83,6 +65,7 @@ class CpuDecoder final : public Decoder {
         weights_(owned_.weights),
         kernels_(kernels),
         rope_(config),
+        head_(config_, weights_.head, kernels),
         name_(std::string("cpu ") + kernels.name) {}
 
   const DecoderConfig& config() const override { return config_; }
@@ -110,77 +93,17 @@ class CpuDecoder final : public Decoder {
 
   Status logits(Workspace& workspace, std::span<const float> hidden, std::size_t columns,
                 std::span<float> out) const override {
-    if (auto status = check_scores(config_, hidden, columns, config_.vocabulary_size, out);
-        !status) {
-      return status;
-    }
-    if (!finite(hidden)) {
-      return not_finite("the output vector");  // int8 codes would hide it
-    }
-    auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    const Activations& x = head_input(ws, hidden, columns);
-    const std::size_t v = config_.vocabulary_size;
-    const std::size_t rows = kScores / columns / simd::kBlockRows * simd::kBlockRows;
-    ws.run((v + rows - 1) / rows, [&](std::size_t unit) {
-      const std::size_t first = unit * rows;
-      const PackedMatrix part = rows_of(weights_.head, first, std::min(rows, v - first));
-      simd::matmul(kernels_, {&part, &x, {}, out.subspan(first), v});
-      for (std::size_t c = 0; c < columns; ++c) {
-        soft_cap(out.subspan(c * v + first, part.rows));
-      }
-    });
-    return finite_scores(out);
+    return head_.logits(static_cast<CpuDecoderWorkspace&>(workspace), hidden, columns, out);
   }
-
   Status logits_rows(Workspace& workspace, std::span<const float> hidden, std::size_t columns,
                      std::span<const TokenId> rows, std::span<float> out) const override {
-    if (auto status = check_scores(config_, hidden, columns, rows.size(), out); !status) {
-      return status;
-    }
-    if (auto status = check_rows(config_, rows); !status) {
-      return status;
-    }
-    if (rows.empty()) {
-      return {};
-    }
-    if (!finite(hidden)) {
-      return not_finite("the output vector");  // int8 codes would hide it
-    }
-    auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    const Activations& x = head_input(ws, hidden, columns);
-    simd::matmul_rows(kernels_, {&weights_.head, &x, {}, out, rows.size()}, rows);
-    soft_cap(out);
-    return finite_scores(out);
+    return head_.logits_rows(static_cast<CpuDecoderWorkspace&>(workspace), hidden, columns, rows,
+                             out);
   }
-
   Status log_normalizers(Workspace& workspace, std::span<const float> hidden, std::size_t columns,
                          std::span<float> out) const override {
-    if (auto status = check_scores(config_, hidden, columns, 1, out); !status) {
-      return status;
-    }
-    if (!finite(hidden)) {
-      return not_finite("the output vector");  // int8 codes would hide it
-    }
-    auto& ws = static_cast<CpuDecoderWorkspace&>(workspace);
-    const Activations& x = head_input(ws, hidden, columns);
-    // A chunk of rows at a time, so that scores never leave the cache; each chunk's log-sum is the
-    // same whoever computes it, and they are joined in order.
-    const std::size_t v = config_.vocabulary_size, chunks = (v + kHeadRows - 1) / kHeadRows;
-    ws.run(chunks, [&](std::size_t chunk) {
-      std::array<float, kMaxColumns * kHeadRows> scores;
-      const std::size_t first = chunk * kHeadRows;
-      const PackedMatrix part = rows_of(weights_.head, first, std::min(kHeadRows, v - first));
-      simd::matmul(kernels_, {&part, &x, {}, scores, part.rows});
-      for (std::size_t c = 0; c < columns; ++c) {
-        const std::span<float> column = std::span(scores).subspan(c * part.rows, part.rows);
-        soft_cap(column);
-        ws.partial[c * chunks + chunk] = simd::log_sum_exp(kernels_, column);
-      }
-    });
-    for (std::size_t c = 0; c < columns; ++c) {
-      out[c] = simd::log_sum_exp(kernels_, std::span(ws.partial).subspan(c * chunks, chunks));
-    }
-    return finite_scores(out);
+    return head_.log_normalizers(static_cast<CpuDecoderWorkspace&>(workspace), hidden, columns,
+                                 out);
   }
 
  private:
@@ -455,7 +378,6 @@ class CpuDecoder final : public Decoder {
   /// otherwise wait for memory at each of its many short runs.
   void prefetch_context(CpuDecoderWorkspace& ws, const KvCache& cache, std::size_t l,
                         std::size_t unit, std::size_t units) const {
-    constexpr std::size_t kLine = 64;
     const simd::KvPlane keys = cache.keys(l), values = cache.values(l);
     const std::size_t row = simd::kv_plane_bytes(keys.storage, 1, 1, keys.head_dim);
     const std::size_t context = ws.tokens[0].context, rows = 2 * config_.kv_heads * context;
@@ -482,9 +404,15 @@ class CpuDecoder final : public Decoder {
     const std::size_t together =
         std::lcm(std::max<std::size_t>(ws.heads_in.step() / hd, 1), queries);
     const std::size_t half = (config_.heads / 2 + together - 1) / together * together;
-    const bool shared = n * ws.tokens[0].context * config_.q_dim() >= kWorthSharingProducts;
+    const bool shared =
+        ws.shares() && n * ws.tokens[0].context * config_.q_dim() >= kWorthSharingProducts;
     const std::size_t parts = shared && half < config_.heads && half != 0 ? 2 : 1;
-    ws.run(parts, [&](std::size_t part) {
+    ws.run(ws.shares() ? 2 : 1, [&](std::size_t part) {
+      if (part >= parts) {  // meanwhile, bring what this thread is about to read
+        const std::size_t rows = rows_a_unit(ws, config_.hidden_dim, kSegment, n);
+        prefetch(layer.o, rows);
+        return;
+      }
       simd::KvAttentionArgs args;
       args.keys = cache.keys(l);
       args.values = cache.values(l);
@@ -508,6 +436,14 @@ class CpuDecoder final : public Decoder {
         ws.heads_in.put(kernels_, c, args.first_head * hd, out);
       }
     });
+  }
+
+  /// Brings the matrix near from row `first` on.
+  static void prefetch(const PackedMatrix& matrix, std::size_t first) {
+    const std::size_t end = bytes_of(matrix);
+    for (std::size_t at = first / simd::kBlockRows * matrix.block_bytes; at < end; at += kLine) {
+      __builtin_prefetch(matrix.data + at, 0, 2);
+    }
   }
 
   /// gate_in = act(gate x) * up x.
@@ -600,43 +536,14 @@ class CpuDecoder final : public Decoder {
     return std::max(unit, std::min(wanted, kScratch / n) / unit * unit);
   }
 
-  /// Vectors of hidden, as the head wants them.
-  const Activations& head_input(CpuDecoderWorkspace& ws, std::span<const float> hidden,
-                                std::size_t columns) const {
-    const std::size_t d = config_.hidden_dim;
-    ws.x_in.begin(kernels_, columns, std::array{&weights_.head});
-    for (std::size_t c = 0; c < columns; ++c) {
-      ws.x_in.put(kernels_, c, 0, hidden.subspan(c * d, d));
-    }
-    return ws.x_in.of(weights_.head);
-  }
-
-  /// scores = cap * tanh(scores / cap).
-  void soft_cap(std::span<float> scores) const {
-    const float cap = config_.logit_soft_cap;
-    if (cap <= 0) {
-      return;
-    }
-    scale(scores, 1.0F / cap);
-    simd::tanh(kernels_, scores, scores);
-    scale(scores, cap);
-  }
-
   bool finite(std::span<const float> x) const { return simd::all_finite(kernels_, x); }
-
-  Status finite_scores(std::span<float> out) const {
-    if (finite(out)) {
-      return {};
-    }
-    std::ranges::fill(out, 0.0F);
-    return not_finite("the scores");
-  }
 
   DecoderConfig config_;
   OwnedPackedDecoder owned_;
   const DecoderWeights<PackedMatrix>& weights_;
   const simd::Kernels& kernels_;
   RopeFrequencies rope_;
+  CpuHead head_;
   std::string name_;
 };
 

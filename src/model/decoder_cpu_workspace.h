@@ -22,6 +22,27 @@ inline constexpr std::size_t kSegment = 32;
 /// Rows of the head whose scores are computed together.
 inline constexpr std::size_t kHeadRows = 512;
 
+inline std::size_t bytes_of(const simd::PackedMatrix& matrix) {
+  return matrix.blocks * matrix.block_bytes;
+}
+
+/// Rows [first, first + count) of a matrix, as a matrix; `first` is a multiple of 16, and so is
+/// count unless it ends the matrix.
+inline simd::PackedMatrix rows_of(const simd::PackedMatrix& matrix, std::size_t first,
+                                  std::size_t count) {
+  simd::PackedMatrix part = matrix;
+  part.data += first / simd::kBlockRows * matrix.block_bytes;
+  part.blocks = (count + simd::kBlockRows - 1) / simd::kBlockRows;
+  part.rows = count;
+  return part;
+}
+
+inline void scale(std::span<float> x, float factor) {
+  for (float& value : x) {
+    value *= factor;
+  }
+}
+
 /// Indices that two threads take, its owner from the front, the other from the back.
 class alignas(64) SharedRange {
  public:

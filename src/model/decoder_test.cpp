@@ -100,6 +100,29 @@ TEST_P(Decoders, AgreesWithTheReference) {
   }
 }
 
+TEST_P(Decoders, LongContextsAgreeWithTheReference) {
+  // Enough work that threads share attention, more tokens than the ring remembers.
+  const double tolerance = GetParam().precision.type == simd::WeightType::Fp32 ? 1e-5 : 5e-2;
+  const auto reference = model_.load(Backend::Reference);
+  const auto reference_ws = reference->make_workspace();
+  const auto text = tokens(300);
+  std::vector<float> wanted(config().hidden_dim), got(wanted.size());
+  KvCache theirs = cache(256);
+  ASSERT_TRUE(reference->prefill(*reference_ws, theirs, text, wanted));
+  for (const Threads threads : {Threads::One, Threads::Two}) {
+    const auto workspace = decoder_->make_workspace(threads);
+    KvCache ours = cache(256);
+    ASSERT_TRUE(decoder_->prefill(*workspace, ours, text, got));
+    EXPECT_LT(distance(got, wanted), tolerance);
+    ASSERT_TRUE(decoder_->prefill(*workspace, ours, {{7}}, got));  // one column alone
+    KvCache again = cache(256);
+    ASSERT_TRUE(again.copy_prefix(theirs, 300));
+    std::vector<float> next(wanted.size());
+    ASSERT_TRUE(reference->prefill(*reference_ws, again, {{7}}, next));
+    EXPECT_LT(distance(got, next), tolerance);
+  }
+}
+
 TEST_P(Decoders, ColumnsAreTheSameBitsAsSingleCalls) {
   for (const std::size_t n : {2U, 5U, 16U, 37U}) {
     SCOPED_TRACE(n);
@@ -256,6 +279,17 @@ TEST_P(Decoders, TwoThreadsGiveTheSameBits) {
   ASSERT_TRUE(decoder_->log_normalizers(*workspace_, wanted, 1, {&sum_x, 1}));
   ASSERT_TRUE(decoder_->log_normalizers(*two, wanted, 1, {&sum_y, 1}));
   EXPECT_EQ(sum_x, sum_y);
+  for (const std::size_t n : {1U, 3U, 4U, 9U, 16U}) {
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < n; ++i) {
+      columns.push_back({static_cast<NodeId>(i / 2) - 1, static_cast<TokenId>(i + 1)});
+    }
+    std::vector<float> trees(n * config().hidden_dim);
+    ASSERT_TRUE(decoder_->grow(*two, b, columns, trees));
+    EXPECT_EQ(trees, grow(a, columns));
+    a.clear_tree();
+    b.clear_tree();
+  }
 }
 
 TEST_P(Decoders, AllocatesNothingAfterWarmUp) {
