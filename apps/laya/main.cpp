@@ -9,7 +9,9 @@
 
 #include "bench_command.h"
 #include "command.h"
+#include "compare_command.h"
 #include "complete_command.h"
+#include "convert_command.h"
 #include "doctor_command.h"
 #include "eval_command.h"
 #include "inspect_command.h"
@@ -71,6 +73,8 @@ int main(int argc, char** argv) {
     add_inspect_command(app, outcome);
     add_doctor_command(app, outcome);
     add_train_command(app, outcome);
+    add_convert_command(app, outcome);
+    add_compare_command(app, outcome);
     add_quantize_command(app, outcome);
     add_vocabulary_command(app, outcome);
 
