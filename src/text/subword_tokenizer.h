@@ -78,7 +78,8 @@ class SubwordTokenizer {
   /// Appends the tokens of `text` (< 4 GiB) to `ids`: no BOS. When `ends` is given, token i covers
   /// the bytes of the given text [previous end, ends[i]); where NFC shortened it, the token that
   /// starts a composed character covers all it was composed from. Time O(n log n) however long a
-  /// word is. Allocates only to grow the vectors (with `scratch` given).
+  /// word is. Allocates only to grow the vectors (with `scratch` given), and for text that may have
+  /// to be composed (NFC).
   void encode(std::string_view text, std::vector<TokenId>& ids, std::vector<std::uint32_t>* ends,
               TextPosition position = TextPosition::Start, SubwordScratch* scratch = nullptr) const;
   std::vector<TokenId> encode(std::string_view text,

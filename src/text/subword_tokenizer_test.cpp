@@ -133,6 +133,18 @@ TEST(SubwordTokenizer, ClosesWordsBehindTheirSpace) {
   EXPECT_EQ(family_tokenizer("gemma").closed_bytes("ab\n<tab"), 3u);  // may become "<table>"
 }
 
+TEST(SubwordTokenizer, HalfACharacterClosesNothingThatItMayJoin) {
+  // CC begins an accent: 's may become 's with one.
+  EXPECT_EQ(family_tokenizer("qwen2").closed_bytes("'s\xCC"), 0u);
+  EXPECT_EQ(family_tokenizer("qwen2").closed_bytes("'s "), 2u);
+
+  const SubwordTokenizer& tokenizer = family_tokenizer("gemma");
+  ASSERT_NE(tokenizer.find("我们"), kNoToken);
+  EXPECT_EQ(tokenizer.closed_bytes("我\xE4\xBB"), 0u);  // may become 们
+  EXPECT_EQ(tokenizer.closed_bytes("我们"), 0u);
+  EXPECT_EQ(tokenizer.closed_bytes("我\xFF"), 3u);
+}
+
 TEST(SubwordTokenizer, NamesOfControlTokensArePlainText) {
   for (const std::string& family : kAllFamilies) {
     SCOPED_TRACE(family);
