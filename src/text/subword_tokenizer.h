@@ -93,7 +93,7 @@ class SubwordTokenizer {
   /// characters too; "" for a Control token. Lives as long as the tokenizer.
   std::string_view bytes(TokenId id) const { return vocabulary_.bytes(id); }
   SubwordTokenKind kind(TokenId id) const { return vocabulary_.kind(id); }
-  /// As the model's file calls it ("<bos>", "the"); for messages and for finding control tokens.
+  /// What the model's file calls a Control token ("<bos>"); "" for the others.
   std::string_view control_name(TokenId id) const { return vocabulary_.control_name(id); }
 
   /// The token that adds exactly `bytes` and that encode() would use for them, or kNoToken.
