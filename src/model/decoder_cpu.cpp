@@ -33,6 +33,10 @@ constexpr std::size_t kHeadsScratch = kMaxColumns * 256;
 // From so many columns on, two threads share columns instead of rows.
 constexpr std::size_t kColumnsToSplit = 4;
 
+// Keys and values fetched ahead, at most: half of the smallest second-level cache. The last
+// tokens'.
+constexpr std::size_t kNearBytes = 128 * 1024;
+
 // Bytes that one prefetch brings.
 constexpr std::size_t kLine = 64;
 
@@ -115,16 +119,19 @@ class CpuDecoder final : public Decoder {
     std::array<Slice, 2> slices;
     const std::size_t count = slice(ws, n, slices);
     const std::span<Slice> used = std::span(slices).first(count);
-    const char* damaged = nullptr;
-    if (!stopped()) {
-      damaged = on_each(ws, used, [&](const Slice& each) {
-        prepare(each, cache, pass, columns);
-        return project(*each.ws, cache, 0, each.count);
-      });
+    const auto cancelled = [] { return Error{ErrorCode::Cancelled, "decoder: cancelled"}; };
+    if (stopped()) {
+      return cancelled();
     }
-    for (std::size_t l = 0; l < config_.layers && damaged == nullptr; ++l) {
+    const char* damaged = on_each(ws, used, [&](const Slice& each) {
+      prepare(each, cache, pass, columns);
+      return project(*each.ws, cache, 0, each.count);
+    });
+    // Of the last layer nothing but keys and values is remembered.
+    const std::size_t layers = hidden.empty() ? config_.layers - 1 : config_.layers;
+    for (std::size_t l = 0; l < layers && damaged == nullptr; ++l) {
       if (stopped()) {
-        return Error{ErrorCode::Cancelled, "decoder: cancelled"};
+        return cancelled();
       }
       damaged = on_each(ws, used, [&](const Slice& each) {
         return finish_layer(*each.ws, cache, l, each.count);
@@ -380,8 +387,14 @@ class CpuDecoder final : public Decoder {
                         std::size_t unit, std::size_t units) const {
     const simd::KvPlane keys = cache.keys(l), values = cache.values(l);
     const std::size_t row = simd::kv_plane_bytes(keys.storage, 1, 1, keys.head_dim);
-    const std::size_t context = ws.tokens[0].context, rows = 2 * config_.kv_heads * context;
-    const std::span<const std::uint32_t> list = context_list(ws, cache, 0);
+    std::size_t context =
+        std::min(ws.tokens[0].context, kNearBytes / (2 * config_.kv_heads * row) + 1);
+    if (config_.slides(l)) {
+      context = std::min<std::size_t>(context, config_.sliding_window);
+    }
+    const std::size_t rows = 2 * config_.kv_heads * context;
+    const std::span<const std::uint32_t> list =
+        context_list(ws, cache, 0).subspan(ws.tokens[0].context - context, context);
     for (std::size_t i = rows * unit / units; i < rows * (unit + 1) / units; ++i) {
       const std::size_t plane = i / context;
       const std::byte* const at = (plane % 2 == 0 ? keys.data : values.data) +
