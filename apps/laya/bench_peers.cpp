@@ -161,7 +161,8 @@ Result<PeerProcess> start_peer(const PeersOptions& options, int threads, std::st
   return peer;
 }
 
-Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads) {
+Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads,
+                            const PeersOptions& options) {
   const model::Threads ours_threads = threads == 2 ? model::Threads::Two : model::Threads::One;
   const std::size_t vocabulary = ours.decoder->config().vocabulary_size;
   Runner runner(*ours.decoder, ours_threads);
@@ -171,6 +172,11 @@ Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads) {
   std::vector<double> floor_times;
   if (const auto cleared = peer.ask({{"do", "clear"}}); !cleared) return cleared.error();
   for (std::size_t turn = 0; turn < kTurns; ++turn) {
+    if (options.progress) {
+      options.progress(
+          "timing, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"), turn,
+          kTurns);
+    }
     std::vector<TokenId> tokens;
     for (std::size_t i = 0; i < kTokensATurn; ++i) {
       tokens.push_back(token_at(turn * kTokensATurn + i, vocabulary));
@@ -256,14 +262,15 @@ Result<PeersReport> compare_with_llama_cpp(const PeersOptions& options) {
                                            options.gguf + " " + std::to_string(vocabulary) +
                                            ": not the same model"};
     }
-    const Result<PeerTimes> times = time_both(*ours, *peer, threads);
+    const Result<PeerTimes> times = time_both(*ours, *peer, threads, options);
     if (!times) return times.error();
     report.times.push_back(*times);
-    if (threads == 2 && !ours->pruned) {
+    if (threads == 1 && !ours->pruned) {
       report.parity.emplace();
-      Runner runner(*ours->decoder, model::Threads::Two);
+      Runner runner(*ours->decoder, model::Threads::One);
       const std::size_t prompts = std::min(options.prompts, kPrompts.size());
       for (std::size_t i = 0; i < prompts; ++i) {
+        if (options.progress) options.progress("greedy text", i, prompts);
         const Status status =
             compare_prompt(*ours, runner, *peer, i, options.tokens, *report.parity);
         if (!status) return status.error();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct PeersOptions {
   std::string script;  ///< bench/peers/llama_cpp.py
   std::size_t prompts = 20;
   std::size_t tokens = 64;  ///< of each prompt's continuation
+  /// Called now and then; may be empty.
+  std::function<void(const std::string& stage, std::size_t done, std::size_t total)> progress = {};
 };
 
 /// One token with all logits, milliseconds, medians; each side in turns of a few tokens.

@@ -9,6 +9,7 @@
 #include "bench_peers.h"
 #include "data_files.h"
 #include "model_lookup.h"
+#include "progress_line.h"
 
 namespace laya::apps {
 namespace {
@@ -107,7 +108,13 @@ void bench_peers(const BenchPeersOptions& options, Outcome& outcome) {
     const char* set = std::getenv("LAYA_PEERS_PYTHON");
     peers.python = set != nullptr && *set != '\0' ? set : "python3";
   }
+  ProgressLine progress(stderr);
+  peers.progress = [&](const std::string& stage, std::size_t done, std::size_t total) {
+    progress.show(stage,
+                  static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
+  };
   const Result<PeersReport> report = compare_with_llama_cpp(peers);
+  progress.clear();
   if (!report && report.error().code == ErrorCode::Unsupported) {
     std::printf("skipped: %s\n", report.error().message.c_str());
     return;

@@ -1,15 +1,13 @@
 // The program as scripts meet it: outputs, exit codes, one-line errors for everything that can be
 // wrong.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/test_folder.h"
+#include "run_laya.h"
 
 namespace laya::apps {
 namespace {
@@ -17,31 +15,9 @@ namespace {
 const std::string kSource = LAYA_SOURCE_DIR;
 const std::string kModel = " --model " + kSource + "/testdata/predict/ngram.laya";
 
-struct Ran {
-  int code = -1;
-  std::string out;
-  std::string error;
-};
-
-/// Runs `laya <arguments>` in a shell, without a terminal.
 Ran run(const std::string& arguments, const std::string& environment = "",
         const std::string& input = "/dev/null") {
-  static const base::TestFolder folder;
-  const std::string error_file = folder.file("stderr");
-  const std::string command = "LAYA_DEEP=none " + environment + " " LAYA_PROGRAM " " + arguments +
-                              " 2>" + error_file + " <" + input;
-  Ran ran;
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return ran;
-  std::array<char, 4096> buffer;
-  for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    ran.out.append(buffer.data(), got);
-  }
-  const int status = ::pclose(pipe);
-  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::ifstream in(error_file, std::ios::binary);
-  ran.error.assign(std::istreambuf_iterator<char>(in), {});
-  return ran;
+  return run_laya(arguments, environment, input);
 }
 
 nlohmann::json complete(const std::string& arguments, const std::string& input = "/dev/null") {

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,7 @@
 #include "format/test_checkpoints.h"
 #include "model/random_decoder.h"
 #include "pty_program.h"
+#include "run_laya.h"
 
 namespace laya::apps {
 namespace {
@@ -144,30 +144,9 @@ TEST(InstallFile, MakesNamesOfFileNames) {
 /// Runs the program with a data and a cache folder of its own.
 class ModelCommand : public testing::Test {
  protected:
-  struct Ran {
-    int code = -1;
-    std::string out;
-    std::string error;
-  };
-  std::string environment() const {
-    return "env -u LAYA_DEEP XDG_DATA_HOME=" + folder_.file("data") +
-           " XDG_CACHE_HOME=" + folder_.file("cache") + " ";
-  }
   Ran run(const std::string& arguments, const std::string& before = "") const {
-    const std::string error_file = folder_.file("stderr");
-    const std::string command =
-        before + environment() + LAYA_PROGRAM " " + arguments + " 2>" + error_file + " </dev/null";
-    Ran ran;
-    std::FILE* pipe = ::popen(command.c_str(), "r");
-    if (pipe == nullptr) return ran;
-    std::array<char, 4096> buffer;
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      ran.out.append(buffer.data(), got);
-    }
-    const int status = ::pclose(pipe);
-    ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    ran.error = catalog::bytes_of(error_file);
-    return ran;
+    return run_laya(arguments, before + "unset LAYA_DEEP; XDG_DATA_HOME=" + folder_.file("data") +
+                                   " XDG_CACHE_HOME=" + folder_.file("cache"));
   }
   std::string models() const { return folder_.file("data") + "/laya/models"; }
 

@@ -17,6 +17,7 @@ namespace laya::apps {
 namespace {
 
 constexpr int kEscapeWaitMs = 30;  // a terminal sends an escape sequence at once; ssh adds a few ms
+constexpr int kLoadingWaitMs = 50;  // while the decoder is loaded, and only then
 
 std::string about(const predict::Engine& engine) {
   return engine.network() != nullptr ? std::string(engine.network()->backend_name())
@@ -38,8 +39,9 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
 
     keys.clear();
     while (keys.empty()) {
-      const Terminal::Event event =
-          terminal.wait(reader.waits() ? kEscapeWaitMs : -1, editor.deep_fd());
+      const bool loading = editor.deep_state() == predict::DeepState::Waiting;
+      const int wait_ms = reader.waits() ? kEscapeWaitMs : loading ? kLoadingWaitMs : -1;
+      const Terminal::Event event = terminal.wait(wait_ms, editor.deep_fd());
       if (event == Terminal::Event::Stop) {
         return;
       }
@@ -53,6 +55,12 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
       }
       if (event == Terminal::Event::Timeout) {
         reader.flush(keys);
+        // Loaded: what stands there can be looked at with both tiers now.
+        const bool loaded = loading && editor.deep_state() != predict::DeepState::Waiting;
+        if (keys.empty() && loaded && !editor.is_hidden()) {
+          editor.decide();
+          break;
+        }
         continue;
       }
       bytes.clear();

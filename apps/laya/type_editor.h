@@ -37,6 +37,8 @@ class TypeEditor {
   bool take_deep_answers();
   /// Readable (poll) when take_deep_answers() is worth a call; -1 without a decoder.
   int deep_fd() { return session_.deep_fd(); }
+  /// Escape was pressed: nothing is to be shown for this text.
+  bool is_hidden() const { return hidden_; }
   predict::DeepState deep_state() const { return session_.deep_state(); }
 
   std::string_view before() const { return before_; }  ///< left of the caret
