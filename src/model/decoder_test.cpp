@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <tuple>
 
 #include "base/allocation_counter.h"
+#include "base/clock.h"
 #include "model/language_model.h"
 #include "model/test_decoders.h"
 
@@ -262,6 +264,41 @@ TEST_P(Decoders, CancellingLeavesTheCacheAsItWas) {
   EXPECT_EQ(kv.node_count(), 0U);
   flag.reset();
   EXPECT_EQ(grow(kv, columns), grow(fresh, columns));
+}
+
+TEST_P(Decoders, CancellingAtAnyMomentLeavesTheCacheAsItWas) {
+  const auto two = decoder_->make_workspace(Threads::Two);
+  const auto text = tokens(20);
+  KvCache kv = cache(12), fresh = cache(12);
+  prefill(kv, text);
+  prefill(fresh, text);
+  const std::vector<Column> columns = {{kRoot, 1}, {0, 2}, {0, 3}, {1, 4}, {kRoot, 5}};
+  const auto wanted = grow(fresh, columns);
+  int cancelled = 0;
+  for (int round = 0; round < 40; ++round) {
+    base::CancelFlag flag;
+    std::thread other([&flag, round] {
+      const std::int64_t start = base::monotonic_ns();
+      while (base::monotonic_ns() - start < round * 2000) {
+      }
+      flag.cancel();
+    });
+    Workspace& workspace = round % 2 == 0 ? *workspace_ : *two;
+    const Status status = round % 3 == 0 ? decoder_->prefill(workspace, kv, tokens(16), {}, &flag)
+                                         : decoder_->grow(workspace, kv, columns, {}, &flag);
+    other.join();
+    if (status) {
+      EXPECT_EQ(kv.truncate(20), 20U);
+    } else {
+      EXPECT_EQ(status.error().code, ErrorCode::Cancelled);
+      ++cancelled;
+    }
+    EXPECT_EQ(kv.length(), 20U);
+    EXPECT_EQ(kv.node_count(), 0U);
+    EXPECT_EQ(grow(kv, columns), wanted);
+    kv.clear_tree();
+  }
+  RecordProperty("cancelled", cancelled);
 }
 
 TEST_P(Decoders, TwoThreadsGiveTheSameBits) {
