@@ -1,7 +1,8 @@
 // libime's own answers to whole pinyin sentences, for comparison: the input method that most Linux
 // desktops use, called directly. Reads lines `pinyin<TAB>expected`, writes lines
 // `pinyin<TAB>expected{<TAB>candidate<TAB>score}`, best first by libime; score is its own (log10).
-// Only candidates that spell the whole of the pinyin are written.
+// Only candidates that spell the whole of the pinyin are written. Lines that begin with # (the text
+// before a sentence, which libime does not ask for) are handed on.
 //
 // usage: libime_nbest [COUNT [DICTIONARY LANGUAGE_MODEL]] < pinyin.tsv > nbest.tsv
 #include <fcitx-utils/log.h>
@@ -65,7 +66,11 @@ int run(int argc, char** argv) {
   const auto begin = std::chrono::steady_clock::now();
   std::size_t lines = 0;
   for (std::string line; std::getline(std::cin, line); ++lines) {
-    write_answers(ime, line, count);
+    if (line.starts_with('#')) {
+      std::cout << line << '\n';
+    } else {
+      write_answers(ime, line, count);
+    }
   }
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   std::fprintf(stderr, "libime: %zu sentences, %.2f ms each\n", lines,

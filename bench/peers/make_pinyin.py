@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Pinyin sentences to measure an input method with: Chinese clauses of a text and what would be typed for them.
 
-usage: make_pinyin.py [--count N] [--seed N] FILE... > pinyin.tsv          (FILE: plain text or .zst; dev files, never test)
+usage: make_pinyin.py [--count N] [--seed N] [--before] FILE... > pinyin.tsv    (FILE: plain text or .zst; dev files, never test)
 
 Writes lines `pinyin<TAB>sentence`. A sentence is a run of 4 to 20 Chinese characters between punctuation. Toneless pinyin
 without spaces; characters of several readings take the reading of the phrase they stand in (pypinyin's phrase table). A
 sentence is left out when a character of several readings stands in no phrase that the table knows (its reading would be a
-guess), and an apostrophe is written where a syllable could run into the one before it (xi'an).
+guess), and an apostrophe is written where a syllable could run into the one before it (xi'an). With --before, a line
+`#before<TAB>text` ahead of each sentence gives what stands left of it in its line.
 """
 import argparse
 import io
@@ -75,6 +76,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=500, help="sentences in all, drawn evenly from the files")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--before", action="store_true", help="write the text before each sentence too")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     draw = random.Random(options.seed)
@@ -83,15 +85,22 @@ def main():
     for path in options.files:
         if "/test/" in path:
             sys.exit(f"{path}: test texts are for reports of releases, not for this")
-        sentences = sorted({run for line in lines_of(path) for run in HAN.findall(line) if 4 <= len(run) <= 20} - seen)
+        found = {}
+        for line in lines_of(path):
+            for run in HAN.finditer(line):
+                if 4 <= len(run.group()) <= 20 and run.group() not in seen:
+                    found.setdefault(run.group(), line[:run.start()])
+        sentences = sorted(found.items())
         draw.shuffle(sentences)
         taken = 0
-        for sentence in sentences:
+        for sentence, before in sentences:
             if taken == each:
                 break
             keys = typed(sentence)
             if keys is not None:
                 seen.add(sentence)
+                if options.before:
+                    print(f"#before\t{before}")
                 print(f"{keys}\t{sentence}")
                 taken += 1
 

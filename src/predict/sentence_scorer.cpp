@@ -15,7 +15,7 @@ constexpr std::size_t kContextBytes = 8 * SentenceScorer::kContextTokens;
 }  // namespace
 
 std::vector<TokenId> text_beginning(const text::SubwordTokenizer& tokenizer) {
-  if (tokenizer.bos() != kNoToken) {
+  if (tokenizer.add_bos() && tokenizer.bos() != kNoToken) {
     return {tokenizer.bos()};
   }
   return tokenizer.encode("\n", text::TextPosition::Rest);

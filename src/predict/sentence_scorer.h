@@ -92,8 +92,8 @@ class SentenceScorer {
   std::size_t columns_ = 0;
 };
 
-/// How a text begins for this model: BOS, or a line end for those that know none. The same as in
-/// training; nothing is predicted well without it.
+/// How a text begins for this model: BOS where it was taught with it, else a line end (as DeepSource
+/// begins). Nothing is predicted well without it.
 std::vector<TokenId> text_beginning(const text::SubwordTokenizer& tokenizer);
 
 }  // namespace laya::predict
