@@ -53,7 +53,11 @@ Status CpuHead::logits_rows(CpuDecoderWorkspace& ws, std::span<const float> hidd
     return not_finite("the output vector");  // int8 codes would hide it
   }
   const simd::Activations& x = input(ws, hidden, columns);
-  simd::matmul_rows(kernels_, {&matrix_, &x, {}, out, rows.size()}, rows);
+  ws.run((rows.size() + kHeadRows - 1) / kHeadRows, [&](std::size_t unit) {
+    const std::size_t first = unit * kHeadRows;
+    simd::matmul_rows(kernels_, {&matrix_, &x, {}, out.subspan(first), rows.size()},
+                      rows.subspan(first, std::min(kHeadRows, rows.size() - first)));
+  });
   soft_cap(out);
   return finite_scores(out);
 }

@@ -316,6 +316,14 @@ TEST_P(Decoders, TwoThreadsGiveTheSameBits) {
   ASSERT_TRUE(decoder_->log_normalizers(*workspace_, wanted, 1, {&sum_x, 1}));
   ASSERT_TRUE(decoder_->log_normalizers(*two, wanted, 1, {&sum_y, 1}));
   EXPECT_EQ(sum_x, sum_y);
+  const auto rows = tokens(1300, 9);  // more than one unit of work
+  std::vector<float> chosen(2 * rows.size());
+  std::vector<float> twice = wanted;
+  twice.insert(twice.end(), wanted.begin(), wanted.end());
+  ASSERT_TRUE(decoder_->logits_rows(*two, twice, 2, rows, chosen));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    ASSERT_EQ(chosen[i], x[rows[i % rows.size()]]);
+  }
   for (const std::size_t n : {1U, 3U, 4U, 9U, 16U}) {
     std::vector<Column> columns;
     for (std::size_t i = 0; i < n; ++i) {
