@@ -4,9 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model/weights_loading.h"
-#include "simd/dispatch.h"
-#include "simd/ops.h"
+#include "simd/packing.h"
 #include "train/convert_calibrate.h"
 #include "train/convert_forward.h"
 
@@ -36,11 +34,33 @@ Sequences sequences_of(const OpenedDecoder& opened, std::span<const std::string_
   return sequences;
 }
 
-/// The file's own matrix, whatever it is stored as.
-Status read_from_file(const ModelFile& file, const SourcePart& part, std::span<float> out) {
-  auto tensor = file.tensor(part.name);
+/// The file's own matrix, whatever it is stored as: what convert() writes is always packed.
+Status read_from_file(const ModelFile& file, std::string_view name, std::span<float> out) {
+  auto tensor = file.tensor(name);
   if (!tensor) return tensor.error();
-  return model::tensor_to_floats(*tensor, out);
+  const format::Layout& layout = tensor->layout;
+  simd::PackedShape shape{layout.shape[0], layout.shape[1], simd::WeightType::Fp32, layout.group,
+                          layout.has_minima ? simd::Minima::PerGroup : simd::Minima::None};
+  switch (layout.element) {
+    case format::Element::PackedInt4:
+      shape.type = simd::WeightType::Int4;
+      break;
+    case format::Element::PackedInt8:
+      shape.type = simd::WeightType::Int8;
+      break;
+    case format::Element::PackedF16:
+      shape.type = simd::WeightType::Fp16;
+      break;
+    case format::Element::PackedF32:
+      break;
+    default:
+      return Error{ErrorCode::Corrupt, file.path() + ": tensor " + std::string(name) + " is " +
+                                           std::string(format::element_name(layout.element)) +
+                                           ", no packed matrix"};
+  }
+  auto view = simd::view_packed(shape, tensor->data);
+  if (!view) return view.error();
+  return simd::unpack(*view, out);
 }
 
 double relative_difference(std::span<const float> a, std::span<const float> b) {
@@ -63,7 +83,7 @@ Status run_layers(const SourceModel& source, const ModelFile& file, SourcePass& 
   };
   const MatrixReader from_file = [&](const SourcePart& part, std::span<const float>,
                                      std::span<float> out) {
-    return read_from_file(file, part, out);
+    return read_from_file(file, part.name, out);
   };
   double before = 0, most = -1;
   for (std::uint32_t l = 0; l < source.config.layers; ++l) {
@@ -84,15 +104,6 @@ Status run_layers(const SourceModel& source, const ModelFile& file, SourcePass& 
   return {};
 }
 
-/// Row i of the file's head.
-Result<std::vector<float>> head_of(const ModelFile& file, std::size_t rows, std::size_t d) {
-  auto tensor = file.tensor(file.has("head.weight") ? "head.weight" : "embedding.weight");
-  if (!tensor) return tensor.error();
-  std::vector<float> numbers(rows * d);
-  if (auto status = model::tensor_to_floats(*tensor, numbers); !status) return status.error();
-  return numbers;
-}
-
 Status compare_scores(const SourceModel& source, const ModelFile& file, const OpenedDecoder& opened,
                       const Sequences& sequences, SourcePass& exact, SourcePass& ours,
                       const MeasureOptions& options, ConversionLoss& loss) {
@@ -110,12 +121,13 @@ Status compare_scores(const SourceModel& source, const ModelFile& file, const Op
       exact_scores);
   if (!status) return status;
   {
-    auto numbers = head_of(file, v, d);
-    if (!numbers) return numbers.error();
+    std::vector<float> numbers(v * d);
+    const char* name = file.has("head.weight") ? "head.weight" : "embedding.weight";
+    if (status = read_from_file(file, name, numbers); !status) return status;
     status = ours.scores(
         chosen, v,
         [&](std::size_t row, std::span<float> out) {
-          std::ranges::copy(std::span(*numbers).subspan(row * d, d), out.begin());
+          std::ranges::copy(std::span(numbers).subspan(row * d, d), out.begin());
           return Status();
         },
         our_scores);
