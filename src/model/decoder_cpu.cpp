@@ -24,14 +24,14 @@ using simd::PackedMatrix;
 using Layer = DecoderWeights<PackedMatrix>::Layer;
 
 // Rows of a weight matrix in one unit of work, for all columns: so many numbers fit on the stack
-// and in the first-level cache.
-constexpr std::size_t kScratch = 2048;
+// and near.
+constexpr std::size_t kScratch = 4096;
 
 // The same for heads of q, k or v: 16 columns of the longest head.
 constexpr std::size_t kHeadsScratch = kMaxColumns * 256;
 
-// From so many columns on, two threads share columns instead of rows.
-constexpr std::size_t kColumnsToSplit = 4;
+// From so many columns on, two threads share columns instead of rows: measured.
+constexpr std::size_t kColumnsToSplit = 13;
 
 // Keys and values fetched ahead, at most: half of the smallest second-level cache. The last
 // tokens'.
