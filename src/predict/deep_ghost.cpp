@@ -179,7 +179,10 @@ void DeepGhost::draft(std::span<const TokenId> tokens, std::size_t columns, Toke
   TokenId last = tokens.back();
   std::int32_t at = TokenTrie::kTop;
   for (std::size_t i = 0; i < kSaid; ++i) {
-    const TokenId next = said_.next(before, last);
+    TokenId next = said_.next(before, last);
+    if (next == kNoToken) {
+      next = said_.next(kNoToken, last);
+    }
     if (next == kNoToken) {
       break;
     }
@@ -250,6 +253,7 @@ void DeepGhost::consider(float log_prob) {
 void DeepGhost::learn(TokenId before, TokenId token, TokenId next) {
   if (drafting_ == Drafting::On) {
     said_.learn(before, token, next);
+    said_.learn(kNoToken, token, next);
   }
 }
 
