@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "model/language_model.h"
-#include "predict/deep_test_models.h"
+#include "predict/test_deep_models.h"
 #include "predict/ghost_rules.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"

@@ -7,7 +7,7 @@
 
 #include "model/language_model.h"
 #include "model/token_stream.h"
-#include "predict/deep_test_models.h"
+#include "predict/test_deep_models.h"
 #include "predict/softmax.h"
 
 namespace laya::predict {

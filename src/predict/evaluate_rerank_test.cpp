@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "predict/deep_test_models.h"
+#include "predict/test_deep_models.h"
 #include "predict/instant_scorer.h"
-#include "predict/slow_decoder.h"
+#include "predict/test_slow_decoder.h"
 #include "predict/test_engine.h"
 
 namespace laya::predict {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "model/language_model.h"
-#include "predict/deep_test_models.h"
+#include "predict/test_deep_models.h"
 
 namespace laya::predict {
 namespace {

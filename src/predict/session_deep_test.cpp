@@ -10,8 +10,8 @@
 #include "base/test_folder.h"
 #include "base/utf8.h"
 #include "predict/deep_service.h"
-#include "predict/deep_test_models.h"
-#include "predict/slow_decoder.h"
+#include "predict/test_deep_models.h"
+#include "predict/test_slow_decoder.h"
 #include "predict/test_engine.h"
 
 namespace laya::predict {
