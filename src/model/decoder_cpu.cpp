@@ -540,13 +540,16 @@ class CpuDecoder final : public Decoder {
     return true;
   }
 
-  /// Rows of one unit: a multiple of `step` and of kSegment that fits Scratch; two units where two
-  /// threads share rows, since each has a cost of its own.
+  /// Rows of one unit: a multiple of `step` and of kSegment that fits Scratch; as few units as that
+  /// allows, since each has a cost of its own, and as many for one thread as for the other.
   static std::size_t rows_a_unit(const CpuDecoderWorkspace& ws, std::size_t rows, std::size_t step,
                                  std::size_t n) {
+    const auto shares = [](std::size_t of, std::size_t by) { return (of + by - 1) / by; };
     const std::size_t unit = std::max(step, kSegment);
-    const std::size_t wanted = ws.shares() ? (rows / 2 + unit - 1) / unit * unit : rows;
-    return std::max(unit, std::min(wanted, kScratch / n) / unit * unit);
+    const std::size_t mine = ws.shares() ? shares(rows, 2) : rows;
+    const std::size_t most = std::max<std::size_t>(kScratch / n / unit, 1);  // in `unit`s
+    const std::size_t needed = shares(mine, unit);
+    return shares(needed, shares(needed, most)) * unit;
   }
 
   bool finite(std::span<const float> x) const { return simd::all_finite(kernels_, x); }

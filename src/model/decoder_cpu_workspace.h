@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -133,7 +134,9 @@ struct CpuDecoderWorkspace final : Workspace {
     const std::size_t half = (n + 1) / 2;
     halves_[0].set(0, half);
     halves_[1].set(half, n);
-    pool_->run(2, [this, &fn](std::size_t own) {
+    const std::thread::id caller = std::this_thread::get_id();
+    pool_->run(2, [this, &fn, caller](std::size_t) {
+      const std::size_t own = std::this_thread::get_id() == caller ? 0 : 1;
       std::size_t i = 0;
       while (halves_[own].take_first(i)) {
         fn(i);
