@@ -1,6 +1,10 @@
 #include "predict/deep_context.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "text/script.h"
 
 namespace laya::predict {
 namespace {
@@ -8,13 +12,14 @@ namespace {
 // No token stands for more bytes of ordinary text than this on average; how much of a long text is
 // looked at.
 constexpr std::size_t kBytesPerToken = 6;
+constexpr std::size_t kLanguageBytes = 240;
 
 }  // namespace
 
-DeepContext::DeepContext(const text::SubwordTokenizer& tokenizer, std::span<const TokenId> first,
+DeepContext::DeepContext(const text::SubwordTokenizer& tokenizer, DeepOpenings openings,
                          std::size_t context_tokens, std::size_t healed_tokens)
     : tokenizer_(&tokenizer),
-      first_(first.begin(), first.end()),
+      openings_(std::move(openings)),
       context_tokens_(context_tokens),
       healed_tokens_(healed_tokens) {
   const std::size_t bytes = 2 * Session::kKeptBytes + 8;
@@ -25,8 +30,8 @@ DeepContext::DeepContext(const text::SubwordTokenizer& tokenizer, std::span<cons
   ends_.reserve(bytes);
   fresh_.reserve(bytes);
   fresh_ends_.reserve(bytes);
-  wanted_.reserve(bytes + first_.size());
-  wanted_ = first_;
+  wanted_.reserve(bytes + std::max(openings_.latin.size(), openings_.han.size()));
+  wanted_ = openings_.latin;
 }
 
 void DeepContext::clear() {
@@ -38,7 +43,7 @@ void DeepContext::clear() {
   ends_.clear();
   front_at_ = 0;
   lead_size_ = closed_bytes_ = 0;
-  wanted_.assign(first_.begin(), first_.end());
+  wanted_.assign(opening().begin(), opening().end());
 }
 
 // Drops tokens at the front, down to context_tokens_, best where a word begins.
@@ -64,8 +69,27 @@ void DeepContext::cut_front() {
   tokenizer_->encode(front_, tokens_, &ends_, text::TextPosition::Rest, &scratch_);
 }
 
+// Chinese where there is any of it not far back; English where there are letters; else as before:
+// an empty field says nothing.
+void DeepContext::find_language(std::string_view text) {
+  std::size_t from = text.size() > kLanguageBytes ? text.size() - kLanguageBytes : 0;
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) {
+    ++from;
+  }
+  bool letters = false;
+  for (const base::Decoded& code : base::CodePoints(text.substr(from))) {
+    if (text::is_han(code.code_point)) {
+      han_ = true;
+      return;
+    }
+    letters = letters || text::script_of(code.code_point) == text::Script::Latin;
+  }
+  han_ = han_ && !letters;
+}
+
 void DeepContext::read(const TypedText& text) {
   const std::string_view before = text.before();
+  find_language(before);
   const std::size_t word = before.size() - text.open_word().size();
   const bool space = word > 0 && before[word - 1] == ' ';
   const bool line_start = word == 0 || before[word - 1] == '\n';
@@ -76,8 +100,7 @@ void DeepContext::read(const TypedText& text) {
   const std::size_t most = context_tokens_ * 3 / 2 * kBytesPerToken;
   if (front_at_ < kept_at || front_at_ > kept_at + end || kept_at + end - front_at_ > 2 * most) {
     std::size_t begin = end > most ? end - most : 0;
-    while (begin > 0 && begin < end &&
-           (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) {
+    while (begin > 0 && begin < end && (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) {
       ++begin;
     }
     front_at_ = kept_at + begin;
@@ -128,8 +151,9 @@ void DeepContext::read(const TypedText& text) {
   closed_bytes_ = static_cast<std::size_t>(front_at_ - kept_at) + closed;
   tail_.assign(before.substr(closed_bytes_));
   lead_size_ = word - closed_bytes_;
-  wanted_.assign(first_.begin(), first_.end());
-  wanted_.insert(wanted_.end(), tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(size));
+  wanted_.assign(opening().begin(), opening().end());
+  wanted_.insert(wanted_.end(), tokens_.begin(),
+                 tokens_.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
 }  // namespace laya::predict

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/token_id.h"
+#include "predict/deep_opening.h"
 #include "predict/typed_text.h"
 #include "text/subword_tokenizer.h"
 
@@ -22,16 +23,18 @@ namespace laya::predict {
 
 class DeepContext {
  public:
-  /// `tokenizer` must outlive the context. `first` are the tokens that stand before every text.
-  DeepContext(const text::SubwordTokenizer& tokenizer, std::span<const TokenId> first,
+  /// `tokenizer` must outlive the context.
+  DeepContext(const text::SubwordTokenizer& tokenizer, DeepOpenings openings,
               std::size_t context_tokens, std::size_t healed_tokens);
 
   void clear();
   /// Cuts `text` anew. Cheap where only the tail changed.
   void read(const TypedText& text);
 
-  /// The fixed front, `first` included.
+  /// The fixed front, the opening included.
   std::span<const TokenId> tokens() const { return wanted_; }
+  /// What stands before the text: that of the language which was written last.
+  std::span<const TokenId> opening() const { return han_ ? openings_.han : openings_.latin; }
   /// What follows it up to the caret, and of this what lies before the open word.
   std::string_view tail() const { return tail_; }
   std::string_view lead() const { return std::string_view(tail_).substr(0, lead_size_); }
@@ -40,9 +43,11 @@ class DeepContext {
 
  private:
   void cut_front();
+  void find_language(std::string_view text);
 
   const text::SubwordTokenizer* tokenizer_;
-  std::vector<TokenId> first_;
+  DeepOpenings openings_;
+  bool han_ = false;
   std::size_t context_tokens_;
   std::size_t healed_tokens_;
   std::string front_;           // the text that tokens_ spell

@@ -42,8 +42,8 @@ void DeepHan::set_tail(std::string_view tail) {
     return;
   }
   // What may be known of the next character: the mass of what was looked into.
-  const float mass = paths_.mass(DeepTree::kRootNode, tail) -
-                     paths_.mass_of_unseen_end(DeepTree::kRootNode, tail);
+  const float mass =
+      paths_.mass(DeepTree::kRootNode, tail) - paths_.mass_of_unseen_end(DeepTree::kRootNode, tail);
   add(DeepTree::kRootNode, tail, 1 / std::max(mass, 1e-9F));
 }
 

@@ -14,8 +14,7 @@ namespace laya::predict {
 class DeepHan {
  public:
   /// `characters`: PieceIndex::han().size().
-  DeepHan(const DeepPaths& paths, std::size_t characters)
-      : paths_(paths), probs_(characters) {}
+  DeepHan(const DeepPaths& paths, std::size_t characters) : paths_(paths), probs_(characters) {}
 
   /// Call when the text, the tree's root or its nodes have changed; `tail`: the open text.
   void set_tail(std::string_view tail);

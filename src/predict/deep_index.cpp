@@ -151,8 +151,8 @@ void DeepIndex::index_han(const text::SubwordTokenizer& tokenizer, const PieceIn
     first_han_[token] = han_at(bytes);
     known += first_han_[token] != kNoGroup && base::decode_utf8(bytes).length == bytes.size();
   }
-  knows_han_ = !han.empty() && static_cast<double>(known) >
-                                   kKnowsHan * static_cast<double>(han.size());
+  knows_han_ =
+      !han.empty() && static_cast<double>(known) > kKnowsHan * static_cast<double>(han.size());
 }
 
 std::uint32_t DeepIndex::han_at(std::string_view bytes) const {

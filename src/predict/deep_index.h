@@ -65,8 +65,7 @@ class DeepIndex {
   std::uint32_t find(std::string_view key) const;
   std::uint32_t group_of_token(TokenId token) const { return group_of_token_[token]; }
   /// The same for a word as the other sources know it: the table's id, PieceIndex's group, or key.
-  std::uint32_t group_of(model::WordId word, std::uint32_t piece_group,
-                         std::string_view key) const;
+  std::uint32_t group_of(model::WordId word, std::uint32_t piece_group, std::string_view key) const;
 
   /// How likely a word is over behind `token`, which began or continued it, before it was looked
   /// into.

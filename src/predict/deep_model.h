@@ -26,8 +26,9 @@ class PieceIndex;
 
 class DeepModel {
  public:
-  /// Opens a `.laya` with a decoder. `index` and `ngrams` (may be nullptr) are the engine's and must
-  /// outlive the model. Errors: Io, Corrupt, Version, Unsupported (no decoder in it), BadArgument.
+  /// Opens a `.laya` with a decoder. `index` and `ngrams` (may be nullptr) are the engine's and
+  /// must outlive the model. Errors: Io, Corrupt, Version, Unsupported (no decoder in it),
+  /// BadArgument.
   static Result<std::unique_ptr<DeepModel>> open(const std::string& path, const PieceIndex& index,
                                                  const model::NgramModel* ngrams);
 

@@ -25,8 +25,8 @@ struct DeepPaths {
   /// How much of mass() hangs on one token that ends where x does and was not looked into.
   float mass_of_unseen_end(int node, std::string_view x) const;
 
-  /// p(`token` follows `node` and the word is over behind it). `prior`: how likely it is over, where
-  /// that was not looked into.
+  /// p(`token` follows `node` and the word is over behind it). `prior`: how likely it is over,
+  /// where that was not looked into.
   float word_end(int node, TokenId token, float prior) const;
   /// p(letters `x` follow `node`, inside a word, and then it is over), all spellings.
   float rest_of_word(int node, std::string_view x) const;
@@ -36,7 +36,7 @@ struct DeepPaths {
 struct DeepWish {
   int node;
   TokenId token;
-  float weight;  ///< probability that hangs on it
+  float weight;      ///< probability that hangs on it
   float shared = 0;  ///< scratch: of the words that share it
 };
 

@@ -10,40 +10,23 @@
 #include "predict/deep_context.h"
 #include "predict/deep_han.h"
 #include "predict/deep_index.h"
+#include "predict/deep_opening.h"
 #include "predict/deep_words.h"
 #include "predict/ngram_source.h"
 #include "predict/word_query.h"
 #include "text/script.h"
 
 namespace laya::predict {
-namespace {
-
-// What stands before every text: models are taught with one token in front.
-std::vector<TokenId> first_tokens(const text::SubwordTokenizer& tokenizer,
-                                  DeepOptions::First first) {
-  TokenId token = kNoToken;
-  if (first == DeepOptions::First::Bos) {
-    token = tokenizer.bos();
-  } else if (first == DeepOptions::First::Eos) {
-    token = tokenizer.eos();
-  }
-  if (token == kNoToken || first == DeepOptions::First::Newline) {
-    const TokenId newline = tokenizer.find("\n");
-    token = newline != kNoToken ? newline : 0;
-  }
-  return {token};
-}
-
-}  // namespace
-
 struct DeepSource::Impl {
   Impl(const DeepModel& m, const PieceIndex& pieces, const model::NgramModel* ngrams,
        model::Threads threads, const DeepOptions& o)
       : model(&m),
         options(o),
-        context(m.tokenizer(), first_tokens(m.tokenizer(), o.first), o.context_tokens,
-                o.healed_tokens),
-        tree(m.decoder(), m.tables(), threads, o.context_tokens * 3 / 2 + 16, o.sharpness),
+        openings(deep_openings(m.tokenizer(), o, m.tables().knows_han())),
+        context(m.tokenizer(), openings, o.context_tokens, o.healed_tokens),
+        tree(m.decoder(), m.tables(), threads,
+             o.context_tokens * 3 / 2 + 16 + std::max(openings.latin.size(), openings.han.size()),
+             o.sharpness),
         words(m, pieces, ngrams, tree, options),
         han({&m.tokenizer(), &m.tables(), &tree}, pieces.han().size()) {
     if (ngrams != nullptr) {
@@ -106,12 +89,11 @@ struct DeepSource::Impl {
 
   std::span<const DeepTree::Growth> growths_of_wishes() {
     std::sort(wishes.begin(), wishes.end(), [](const DeepWish& a, const DeepWish& b) {
-      return a.weight != b.weight
-                 ? a.weight > b.weight
-                 : (a.node != b.node ? a.node < b.node : a.token < b.token);
+      return a.weight != b.weight ? a.weight > b.weight
+                                  : (a.node != b.node ? a.node < b.node : a.token < b.token);
     });
-    const std::size_t count = std::min({wishes.size(), options.columns, model::kMaxColumns,
-                                        tree.free_nodes()});
+    const std::size_t count =
+        std::min({wishes.size(), options.columns, model::kMaxColumns, tree.free_nodes()});
     for (std::size_t i = 0; i < count; ++i) {
       growths[i] = {wishes[i].node, wishes[i].token};
     }
@@ -120,6 +102,7 @@ struct DeepSource::Impl {
 
   const DeepModel* model;
   DeepOptions options;
+  DeepOpenings openings;
   DeepContext context;
   DeepTree tree;
   DeepWords words;
@@ -129,8 +112,8 @@ struct DeepSource::Impl {
   PrefixBytes prefix;
   std::vector<DeepWish> wishes;
   std::array<DeepTree::Growth, model::kMaxColumns> growths;
-  bool stale = true;      // the text has changed since prepare()
-  bool read = false;      // context holds the present text
+  bool stale = true;  // the text has changed since prepare()
+  bool read = false;  // context holds the present text
   bool ready = false;
   bool han_stale = true;
   DeepStatistics statistics;
@@ -156,7 +139,7 @@ void DeepSource::clear() {
     impl_->guide->clear();
   }
   impl_->context.clear();
-  impl_->tree.clear();
+  impl_->tree.clear(impl_->context.opening().size());  // no user's text
   impl_->words.set_lead({});
   impl_->stale = true;
   impl_->read = false;

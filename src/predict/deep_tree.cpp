@@ -27,12 +27,17 @@ DeepTree::DeepTree(const model::Decoder& decoder, const DeepIndex& index, model:
   known_.reserve(kRemembered);
 }
 
-void DeepTree::clear() {
-  cache_.truncate(0);
-  std::fill(fed_.begin(), fed_.end(), TokenId{0});
-  fed_.clear();
+void DeepTree::clear(std::size_t tokens) {
+  const std::size_t kept = cache_.truncate(std::min(tokens, cache_.length()));
+  std::fill(fed_.begin() + static_cast<std::ptrdiff_t>(kept), fed_.end(), TokenId{0});
+  fed_.resize(kept);
   nodes_.clear();
-  known_.clear();
+  while (!known_.empty() && known_.back().length > kept) {
+    known_.pop_back();
+  }
+  if (kept == 0) {
+    known_.clear();
+  }
   root_hidden_known_ = false;
   ready_ = false;
 }
@@ -178,9 +183,9 @@ Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* c
     const std::size_t count = std::min(wanted.size() - fed_.size(), model::kMaxColumns);
     const std::span<const TokenId> chunk = wanted.subspan(fed_.size(), count);
     const bool last = fed_.size() + count == wanted.size();
-    if (Status status = decoder_->prefill(*workspace_, cache_, chunk,
-                                          last ? std::span<float>(root_hidden_) : std::span<float>(),
-                                          cancel);
+    if (Status status =
+            decoder_->prefill(*workspace_, cache_, chunk,
+                              last ? std::span<float>(root_hidden_) : std::span<float>(), cancel);
         !status) {
       fed_.resize(std::min(fed_.size(), cache_.length()));
       return status;
@@ -264,12 +269,13 @@ Status DeepTree::grow(std::span<const Growth> growths, const base::CancelFlag* c
     } else if (static_cast<std::size_t>(parent) < have) {
       columns[i].parent = nodes_[static_cast<std::size_t>(parent)].cache_node;
     } else {
-      columns[i].parent = first + static_cast<model::NodeId>(static_cast<std::size_t>(parent) - have);
+      columns[i].parent =
+          first + static_cast<model::NodeId>(static_cast<std::size_t>(parent) - have);
     }
   }
   const std::span<float> hidden(hidden_.data() + have * dim_, count * dim_);
-  Status status = decoder_->grow(*workspace_, cache_, std::span(columns.data(), count), hidden,
-                                 cancel);
+  Status status =
+      decoder_->grow(*workspace_, cache_, std::span(columns.data(), count), hidden, cancel);
   if (!status) {
     return status;
   }

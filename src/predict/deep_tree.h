@@ -48,7 +48,8 @@ class DeepTree {
   DeepTree(const model::Decoder& decoder, const DeepIndex& index, model::Threads threads,
            std::size_t context_tokens, float sharpness);
 
-  void clear();
+  /// Forgets all but the first `tokens` of the root.
+  void clear(std::size_t tokens = 0);
   /// Makes `wanted` (not empty) the root; nodes on the way are used, all others dropped. On an
   /// error, Cancelled included, the root is unknown (ready() is false) and what was read is kept
   /// for the next call.
@@ -66,10 +67,9 @@ class DeepTree {
 
   /// p(token | node), all tokens [V].
   std::span<const float> probs(int node) const {
-    return node == kRootNode
-               ? std::span<const float>(root_probs_)
-               : std::span<const float>(probs_).subspan(static_cast<std::size_t>(node) * width_,
-                                                        width_);
+    return node == kRootNode ? std::span<const float>(root_probs_)
+                             : std::span<const float>(probs_).subspan(
+                                   static_cast<std::size_t>(node) * width_, width_);
   }
   float probability(int node, TokenId token) const {
     return node == kRootNode ? root_probs_[token]
@@ -102,16 +102,16 @@ class DeepTree {
   float sharpness_;
   std::unique_ptr<model::Workspace> workspace_;
   model::KvCache cache_;
-  std::size_t width_;             // V
-  std::size_t dim_;               // d
-  std::vector<TokenId> fed_;      // main sequence
+  std::size_t width_;               // V
+  std::size_t dim_;                 // d
+  std::vector<TokenId> fed_;        // main sequence
   std::vector<float> root_hidden_;  // [d]
   bool root_hidden_known_ = false;
   std::vector<float> root_probs_;  // [V]
   std::vector<Node> nodes_;
-  std::vector<float> hidden_;  // [kMaxNodes, d]
-  std::vector<float> probs_;   // [kMaxNodes, V]
-  std::vector<Known> known_;   // hidden states of earlier roots, by length, ascending
+  std::vector<float> hidden_;        // [kMaxNodes, d]
+  std::vector<float> probs_;         // [kMaxNodes, V]
+  std::vector<Known> known_;         // hidden states of earlier roots, by length, ascending
   std::vector<float> known_hidden_;  // [kRemembered, d]
   bool ready_ = false;
   std::uint64_t passes_ = 0;

@@ -161,9 +161,9 @@ float DeepWords::several_tokens(int node, std::string_view rest, std::string_vie
     }
     const float p = paths_.tree->probability(node, nodes[i].token);
     const int child = static_cast<int>(i);
-    sum += p * (bytes.size() <= rest.size()
-                    ? several_tokens(child, rest.substr(bytes.size()), form)
-                    : paths_.rest_of_word(child, whole.substr(bytes.size())));
+    sum +=
+        p * (bytes.size() <= rest.size() ? several_tokens(child, rest.substr(bytes.size()), form)
+                                         : paths_.rest_of_word(child, whole.substr(bytes.size())));
   }
   return sum;
 }
@@ -171,7 +171,8 @@ float DeepWords::several_tokens(int node, std::string_view rest, std::string_vie
 // The tokens by which the tokeniser itself spells the form behind a lead; 0 if they are too many.
 std::size_t DeepWords::spell(const Origin& origin, const PoolWord& word, const Forms& forms,
                              std::size_t variant, std::span<TokenId, kMaxPieces> pieces) {
-  const auto encode = [&](std::string_view form, std::span<TokenId, kMaxPieces> out) -> std::size_t {
+  const auto encode = [&](std::string_view form,
+                          std::span<TokenId, kMaxPieces> out) -> std::size_t {
     std::array<char, 1 + std::tuple_size_v<Bytes>> buffer;
     buffer[0] = ' ';
     std::copy(form.begin(), form.end(), buffer.begin() + 1);
@@ -344,8 +345,8 @@ void DeepWords::propose_composed(const WordQuery& query, float least, WordPool* 
       if (space == (origin.lead == DeepLead::Space)) {
         bytes.remove_prefix(space ? 1 : 0);
         propose_behind(static_cast<int>(i), bytes,
-                       origin.weight * paths_.tree->probability(origin.node, nodes[i].token),
-                       query, std::max(least, 1e-7F), pool);
+                       origin.weight * paths_.tree->probability(origin.node, nodes[i].token), query,
+                       std::max(least, 1e-7F), pool);
       }
     }
   }
@@ -443,8 +444,8 @@ void DeepWords::wish(const WordQuery& query, WordPool* pool, std::vector<DeepWis
   std::array<std::pair<float, const PoolWord*>, 16> best{};
   const std::size_t wanted = std::min(options_->ends, best.size());
   for (const PoolWord& word : pool->words()) {
-    const float p = query.deep_share * std::exp(word.log_p_deep) +
-                    (1 - query.deep_share) * other_sources(word);
+    const float p =
+        query.deep_share * std::exp(word.log_p_deep) + (1 - query.deep_share) * other_sources(word);
     mass += p;
     std::size_t at = wanted;
     for (; at > 0 && best[at - 1].first < p; --at) {
@@ -479,7 +480,8 @@ void DeepWords::wish(const WordQuery& query, WordPool* pool, std::vector<DeepWis
   for (const DeepWish& wish : unseen_) {
     add(wish.node, wish.token, wish.weight);
   }
-  // Ends of the likeliest words: whether they are over there, and what comes next if they are taken.
+  // Ends of the likeliest words: whether they are over there, and what comes next if they are
+  // taken.
   for (std::size_t i = 0; i < wanted && best[i].second != nullptr; ++i) {
     const PoolWord& word = *best[i].second;
     const std::uint32_t group = index_->group_of(word.word, word.group, word.key);
@@ -583,8 +585,7 @@ void DeepWords::wish(const WordQuery& query, WordPool* pool, std::vector<DeepWis
     std::size_t length = buffer.size();
     for (int at = static_cast<int>(i); at != root;
          at = nodes[static_cast<std::size_t>(at)].parent) {
-      const std::string_view bytes =
-          tokenizer_->bytes(nodes[static_cast<std::size_t>(at)].token);
+      const std::string_view bytes = tokenizer_->bytes(nodes[static_cast<std::size_t>(at)].token);
       if (bytes.size() > length) {
         break;
       }

@@ -61,6 +61,59 @@ std::vector<std::string_view> chosen_lines(const std::vector<std::string>& lines
   return chosen;
 }
 
+// Types the lines with lists of the length of the last of result->slots, and counts into it.
+template <typename Progressed>
+Status type_lines(Session& session, const std::vector<std::string_view>& lines,
+                  EvalCase letter_case, const Progressed& progressed, KsrResult* result) {
+  KsrResult::Slot& slot = result->slots.back();
+  std::uint64_t revision = 0;
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    const std::string line =
+        letter_case == EvalCase::LowerCased ? lowered(lines[n]) : std::string(lines[n]);
+    const std::vector<std::string_view> words = words_of(line);
+    session.clear();
+    session.set_text({.revision = ++revision, .before = {}, .after = {}});
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string wanted = lowered(words[i]);
+      const std::uint64_t space = i + 1 < words.size() ? 1 : 0;
+      const std::uint64_t letters = base::count_code_points(words[i]);
+      result->keystrokes += letters + space;
+      ++result->words;
+      std::uint64_t used = letters + space;
+      std::size_t offset = 0;
+      for (std::uint64_t typed = 0; typed < letters; ++typed) {
+        const Reply& reply = session.decide(
+            {.candidates = slot.slots, .ghost = Want::No, .deep_wait_us = kUntilDone});
+        const bool offered = std::any_of(
+            reply.candidates.begin(), reply.candidates.end(),
+            [&](const Candidate& candidate) { return lowered(candidate.text) == wanted; });
+        if (offered) {
+          used = typed + 1;
+          slot.next_word_hits += typed == 0 ? 1 : 0;
+          break;
+        }
+        const std::size_t length = base::decode_utf8(words[i].substr(offset)).length;
+        if (Status status =
+                session.edit({.revision = ++revision, .insert = words[i].substr(offset, length)});
+            !status) {
+          return status;
+        }
+        offset += length;
+      }
+      slot.keys_used += used;
+      std::string rest(words[i].substr(offset));
+      if (space != 0) {
+        rest += ' ';
+      }
+      if (Status status = session.edit({.revision = ++revision, .insert = rest}); !status) {
+        return status;
+      }
+    }
+    progressed(n + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::string>& lines,
@@ -79,70 +132,21 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
   if (chosen.empty()) {
     return Error{ErrorCode::BadArgument, "eval ksr: the text has no line that is not blank"};
   }
-  const std::size_t most = *std::max_element(options.slots.begin(), options.slots.end());
   KsrResult result;
   result.lines = chosen.size();
-  for (const std::size_t slots : options.slots) {
-    result.slots.push_back({slots, 0, 0, 0});
-  }
-
   Session session(engine);
-  std::uint64_t revision = 0;
-  std::vector<bool> open(options.slots.size());
-  for (std::size_t n = 0; n < chosen.size(); ++n) {
-    const std::string lower =
-        options.letter_case == EvalCase::LowerCased ? lowered(chosen[n]) : std::string(chosen[n]);
-    const std::vector<std::string_view> words = words_of(lower);
-    session.clear();
-    session.set_text({.revision = ++revision, .before = {}, .after = {}});
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string wanted = lowered(words[i]);
-      const std::uint64_t space = i + 1 < words.size() ? 1 : 0;
-      const std::uint64_t letters = base::count_code_points(words[i]);
-      result.keystrokes += letters + space;
-      ++result.words;
-      std::fill(open.begin(), open.end(), true);
-      std::size_t open_count = open.size();
-      std::size_t offset = 0;
-      for (std::uint64_t typed = 0; typed < letters && open_count > 0; ++typed) {
-        const Reply& reply = session.decide(
-            {.candidates = most, .ghost = Want::No, .deep_wait_us = kUntilDone});
-        std::size_t place = reply.candidates.size();
-        for (std::size_t c = 0; c < reply.candidates.size(); ++c) {
-          if (lowered(reply.candidates[c].text) == wanted) {
-            place = c;
-            break;
-          }
-        }
-        for (std::size_t s = 0; s < open.size(); ++s) {
-          if (open[s] && place < std::min(result.slots[s].slots, reply.candidates.size())) {
-            open[s] = false;
-            --open_count;
-            result.slots[s].keys_used += typed + 1;
-            result.slots[s].next_word_hits += typed == 0 ? 1 : 0;
-          }
-        }
-        const std::size_t length = base::decode_utf8(words[i].substr(offset)).length;
-        if (Status status =
-                session.edit({.revision = ++revision, .insert = words[i].substr(offset, length)});
-            !status) {
-          return status.error();
-        }
-        offset += length;
+  for (std::size_t i = 0; i < options.slots.size(); ++i) {
+    // What the list has offered changes what it offers next, so each length is typed by itself.
+    result.slots.push_back({options.slots[i], 0, 0, 0});
+    result.words = result.keystrokes = 0;
+    const auto progress = [&](std::size_t done) {
+      if (options.progress) {
+        options.progress(i * chosen.size() + done, options.slots.size() * chosen.size());
       }
-      for (std::size_t s = 0; s < open.size(); ++s) {
-        result.slots[s].keys_used += open[s] ? letters + space : 0;
-      }
-      std::string rest(words[i].substr(offset));
-      if (space != 0) {
-        rest += ' ';
-      }
-      if (Status status = session.edit({.revision = ++revision, .insert = rest}); !status) {
-        return status.error();
-      }
-    }
-    if (options.progress) {
-      options.progress(n + 1, chosen.size());
+    };
+    if (Status status = type_lines(session, chosen, options.letter_case, progress, &result);
+        !status) {
+      return status.error();
     }
   }
   result.deep = session.deep_statistics();

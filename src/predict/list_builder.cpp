@@ -6,12 +6,14 @@
 #include "base/utf8.h"
 #include "predict/deep_source.h"
 #include "predict/engine.h"
+#include "predict/passed_over.h"
 #include "predict/piece_index.h"
 
 namespace laya::predict {
 namespace {
 
 constexpr std::size_t kHanShown = 8;  // characters looked into for words
+constexpr std::size_t kPassedOverKept = 2;
 
 Origin origin_of(bool network, bool ngram, bool deep) {
   if (int{network} + int{ngram} + int{deep} > 1) {
@@ -77,14 +79,17 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
     } else if (word.key == next_key) {
       continue;  // would stand there twice (complaint 3)
     }
-    out->ranked.push_back({word.score, &word, nullptr});
+    const bool passed = sources.passed_over != nullptr && sources.passed_over->holds(word.key);
+    out->ranked.push_back(
+        {word.score + (passed ? PassedOver::kLogOverlooked : 0), word.score, &word, nullptr});
   }
   for (std::size_t i = 0; i < han_shown; ++i) {
-    out->ranked.push_back({out->han_words[i].log_prob, nullptr, &out->han_words[i]});
+    const float score = out->han_words[i].log_prob;
+    out->ranked.push_back({score, score, nullptr, &out->han_words[i]});
   }
   const auto order = [](const Ranked& a, const Ranked& b) {
-    if (a.score != b.score) {
-      return a.score > b.score;
+    if (a.order != b.order) {
+      return a.order > b.order;
     }
     if ((a.word == nullptr) != (b.word == nullptr)) {
       return a.word != nullptr;
@@ -94,7 +99,16 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
   const std::size_t size = std::min(query.wanted, out->ranked.size());
   std::partial_sort(out->ranked.begin(), out->ranked.begin() + static_cast<std::ptrdiff_t>(size),
                     out->ranked.end(), order);
-  out->ranked.resize(size);
+  // Behind the list, where there is room: likelier words that were passed over. A ghost may still
+  // begin with one.
+  const auto rest = out->ranked.begin() + static_cast<std::ptrdiff_t>(size);
+  const std::size_t room =
+      std::min({kPassedOverKept, Reply::kMaxCandidates - size, out->ranked.size() - size});
+  std::partial_sort(rest, rest + static_cast<std::ptrdiff_t>(room), out->ranked.end(),
+                    [&](const Ranked& a, const Ranked& b) {
+                      return a.score != b.score ? a.score > b.score : order(a, b);
+                    });
+  out->ranked.resize(size + room);
 }
 
 void ListBuilder::build(const SearchSources& sources, const TypedText& text, std::size_t wanted,

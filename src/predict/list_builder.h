@@ -21,6 +21,7 @@ inline constexpr std::size_t kMaxCandidateBytes = 192;
 
 /// A candidate before it is written out: a word of the pool or a Chinese word.
 struct Ranked {
+  float order = kImpossible;  ///< score, less what was passed over
   float score = kImpossible;
   const PoolWord* word = nullptr;
   const HanWord* han = nullptr;

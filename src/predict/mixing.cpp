@@ -36,9 +36,9 @@ const Mixing& shipped_mixing() {
     mixing.han_kind = MixingKind::Linear;
     mixing.han_network.fill(0.5F);
     for (auto& row : mixing.word_deep) {
-      row.fill(0.6F);
+      row.fill(0.7F);
     }
-    mixing.han_deep.fill(0.4F);
+    mixing.han_deep.fill(0.2F);
     return mixing;
   }();
   return kMixing;

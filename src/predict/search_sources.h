@@ -11,6 +11,7 @@ namespace laya::predict {
 class DeepSource;
 class NetworkSource;
 class NgramSource;
+class PassedOver;
 class PieceIndex;
 
 /// What a search may use; any source may be nullptr, not network and table both.
@@ -20,6 +21,7 @@ struct SearchSources {
   const PieceIndex* index = nullptr;
   const Mixing* mixing = nullptr;
   DeepSource* deep = nullptr;
+  const PassedOver* passed_over = nullptr;  ///< words that count little now; may be nullptr
 };
 
 /// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,

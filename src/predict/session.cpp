@@ -26,8 +26,12 @@ Session::Impl::Impl(const Engine& e)
   if (e.network() != nullptr) {
     network.emplace(*e.network(), *e.tokenizer(), e.index(), e.ngrams(), e.threads());
   }
-  instant = {network ? &*network : nullptr, ngrams ? &*ngrams : nullptr, &e.index(), &e.mixing(),
-             nullptr};
+  instant = {network ? &*network : nullptr,
+             ngrams ? &*ngrams : nullptr,
+             &e.index(),
+             &e.mixing(),
+             nullptr,
+             &passed_over};
   sources = instant;
   if (service != nullptr) {
     line.emplace(service->tier());
@@ -38,6 +42,7 @@ Session::Impl::Impl(const Engine& e)
 
 void Session::Impl::feed(const TypedText::Delta& delta) {
   bytes_read += delta.inserted;
+  passed_over.follow(text);
   if (ngrams) {
     ngrams->follow(text, delta);
   }
@@ -119,6 +124,7 @@ Session::~Session() = default;
 
 void Session::Impl::block(std::uint64_t new_revision) {
   text.clear();
+  passed_over.clear();
   if (ngrams) {
     ngrams->clear();
   }
@@ -237,6 +243,7 @@ const Reply& Session::decide(const DecideOptions& options) {
   }
   const std::int64_t end = base::monotonic_ns();
   out.reply.candidates = std::span(out.candidates).first(std::min(wanted, out.count));
+  impl.show(out);
   const float deep_us = out.reply.latency.deep_us;
   out.reply.latency = {impl.edit_us,
                        microseconds(begin, advanced),
@@ -245,6 +252,15 @@ const Reply& Session::decide(const DecideOptions& options) {
                        impl.edit_us + microseconds(begin, end),
                        deep_us};
   return out.reply;
+}
+
+// The list goes to the user.
+void Session::Impl::show(const ReplyBuffers& out) {
+  for (std::size_t i = 0; i < out.reply.candidates.size(); ++i) {
+    if (out.shown[i].word != nullptr) {
+      passed_over.shown(out.shown[i].word->key);
+    }
+  }
 }
 
 void Session::Impl::answer_instantly() { lists.build(instant, text, question.searched, &answer); }

@@ -220,6 +220,7 @@ const Reply* Session::deep_reply(std::int32_t wait_us) {
     Reply& reply = impl.late_answer.reply;
     reply.has_ghost = impl.answer.reply.has_ghost && impl.keeps_ghost(impl.late_answer);
     reply.ghost = reply.has_ghost ? impl.answer.reply.ghost : Ghost{};
+    impl.show(impl.late_answer);
     news = true;
   }
   // With the list there is no waiting for the ghost; alone there is.

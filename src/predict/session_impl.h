@@ -17,6 +17,7 @@
 #include "predict/list_builder.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"
+#include "predict/passed_over.h"
 #include "predict/session.h"
 #include "predict/source.h"
 #include "predict/typed_text.h"
@@ -57,6 +58,7 @@ struct Session::Impl {
   bool engage();
   void feed(const TypedText::Delta& delta);
   void block(std::uint64_t revision);
+  void show(const ReplyBuffers& out);
   bool may_have_ghost(const ReplyBuffers& out) const;
   void find_ghost(ReplyBuffers* out);
   std::size_t ghost_starts(const ReplyBuffers& from, std::span<GhostStart> starts) const;
@@ -87,6 +89,7 @@ struct Session::Impl {
   SearchSources instant;  // without the decoder
   SearchSources sources;
   ListBuilder lists;
+  PassedOver passed_over;
   GhostSearch ghost_search;
   ReplyBuffers answer;
 

@@ -86,6 +86,10 @@ class SmallDecoder {
     decoder_ = std::move(*model::load_decoder(*file_, model::Backend::Cpu));
   }
   const model::Decoder& get() const { return *decoder_; }
+  /// One more over the same file, which must stay.
+  std::unique_ptr<const model::Decoder> load() const {
+    return std::move(*model::load_decoder(*file_, model::Backend::Cpu));
+  }
 
  private:
   base::TestFolder folder_;
