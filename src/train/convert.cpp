@@ -113,6 +113,15 @@ class Converter {
     for (const SourceTensor& tensor : checkpoint_.tensors()) {
       report_.source_bytes += tensor.bytes.size() + tensor.scales.size() + tensor.minima.size();
     }
+    for (const auto& [name, precision] : options_.exceptions) {
+      const SourcePart* part = source_.find(name);
+      if (part == nullptr || part->role != SourceRole::Matrix) {
+        return Error{ErrorCode::BadArgument,
+                     "no matrix is called '" + name +
+                         "'; they are called embedding.weight, "
+                         "layers.0.attn.q.weight, layers.0.ffn.down.weight and so on"};
+      }
+    }
     if (auto status = prune(); !status) return status.error();
     if (auto status = quantise_for_text(); !status) return status.error();
     auto writer = format::ModelWriter::create(path);
@@ -194,6 +203,7 @@ class Converter {
     calibration.head =
         head != nullptr ? precision_of(source_, *head, options_) : own_head().value_or(kInt8);
     if (calibration.head.type == WeightType::Int4 &&
+        source_.config.hidden_dim % calibration.head.group == 0 &&
         exact_precision(*rows.tensor) != calibration.head) {
       calibration.head_rows = row_order(rows, source_.config, kept_);
     }

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <memory>
 
+#include "simd/dispatch.h"
+#include "simd/ops.h"
+#include "simd/packing.h"
 #include "train/convert_forward.h"
 #include "train/convert_quantise.h"
 #include "train/convert_repack.h"
@@ -85,6 +88,54 @@ class Calibrator {
     return {};
   }
 
+  /// The chosen rows of the head, some thousands at a time: as fp32 all would be the largest thing
+  /// in memory.
+  Status quantise_head(const SourcePart& part, std::span<const float> inputs) {
+    constexpr std::size_t kRows = 8192;  // a multiple of the 16 rows of a packed block
+    const std::size_t d = source_.config.hidden_dim, rows = options_.head_rows.size();
+    const Precision& p = options_.head;
+    const simd::PackedShape shape{rows, d, p.type, p.group, p.minima};
+    if (auto status = simd::check_shape(shape); !status) return status;
+    const InputMoments moments(inputs, d, pass_.pool());
+    CalibratedMatrix done{p, model::AlignedBytes(simd::packed_size_bytes(shape)), 0, 0};
+    double off = 0, size = 0;
+    std::size_t at = 0;
+    for (std::size_t first = 0; first < rows; first += kRows) {
+      const std::size_t count = std::min(kRows, rows - first);
+      std::vector<float> weights(count * d);
+      for (std::size_t r = 0; r < count; ++r) {
+        if (auto status = format::read_rows(*part.tensor, options_.head_rows[first + r], 1,
+                                            std::span(weights).subspan(r * d, d));
+            !status) {
+          return status;
+        }
+      }
+      if (!simd::all_finite(simd::best_kernels(), weights)) {
+        return Error{ErrorCode::Corrupt,
+                     "tensor " + part.tensor->name + ": a weight is NaN or infinite"};
+      }
+      const std::vector<float> exact = weights;
+      auto bytes = quantise_for(moments, p, count, weights, pass_.pool());
+      if (!bytes) return bytes.error();
+      std::ranges::copy(bytes->bytes(), done.bytes.bytes().subspan(at).begin());
+      at += bytes->bytes().size();
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        off += (static_cast<double>(exact[i]) - weights[i]) * (exact[i] - weights[i]);
+        size += static_cast<double>(exact[i]) * exact[i];
+      }
+      done.output_error = std::max(done.output_error, output_error(inputs, d, exact, weights));
+      if (options_.progress) {
+        options_.progress(0.67 + 0.33 * static_cast<double>(first) / static_cast<double>(rows));
+      }
+      if (options_.cancel != nullptr && options_.cancel->cancelled()) {
+        return Error{ErrorCode::Cancelled, "interrupted"};
+      }
+    }
+    done.weight_error = size > 0 ? std::sqrt(off / size) : 0;
+    result.insert_or_assign("head.weight", std::move(done));
+    return {};
+  }
+
   /// Whether the matrix is quantised here: to int4, and not by taking over groups as they are.
   static bool wanted(const SourcePart& part, const Precision& precision) {
     return precision.type == WeightType::Int4 && exact_precision(*part.tensor) != precision &&
@@ -152,19 +203,9 @@ Result<CalibratedMatrices> calibrate(const SourceModel& source,
   if (head) {
     const SourcePart* own = source.find("head.weight");
     const SourcePart& part = own != nullptr ? *own : *source.find("embedding.weight");
-    const std::size_t d = source.config.hidden_dim;
-    std::vector<float> inputs, weights(options.head_rows.size() * d);
+    std::vector<float> inputs;
     if (auto status = pass.final_inputs(inputs); !status) return status.error();
-    for (std::size_t r = 0; r < options.head_rows.size(); ++r) {
-      if (auto status = format::read_rows(*part.tensor, options.head_rows[r], 1,
-                                          std::span(weights).subspan(r * d, d));
-          !status) {
-        return status.error();
-      }
-    }
-    if (auto status = calibrator.quantise("head.weight", options.head, inputs, weights); !status) {
-      return status.error();
-    }
+    if (auto status = calibrator.quantise_head(part, inputs); !status) return status.error();
   }
   return std::move(calibrator.result);
 }
