@@ -361,7 +361,11 @@ class CpuDecoder final : public Decoder {
     const std::size_t all = config_.heads + 2 * std::size_t{config_.kv_heads};
     const std::size_t units = ws.shares() ? 2 : 1;
     ws.run(units, [&](std::size_t unit) {
-      prefetch_context(ws, cache, l, unit, units);
+      if (shares_attention(ws, n)) {
+        prefetch_context(ws, cache, l, unit, units);
+      } else if (unit == 0) {  // the calling thread's, as attention will be
+        prefetch_context(ws, cache, l, 0, 1);
+      }
       for (std::size_t i = all * unit / units, end = all * (unit + 1) / units; i < end;) {
         const std::size_t which = i < config_.heads ? 0 : i < all - config_.kv_heads ? 1 : 2;
         const std::size_t first = which == 0 ? 0 : config_.heads + (which - 1) * config_.kv_heads;
@@ -405,6 +409,11 @@ class CpuDecoder final : public Decoder {
     }
   }
 
+  /// Whether attention is work enough for two threads.
+  bool shares_attention(const CpuDecoderWorkspace& ws, std::size_t n) const {
+    return ws.shares() && n * ws.tokens[0].context * config_.q_dim() >= kWorthSharingProducts;
+  }
+
   /// Attention of all columns, ready for the product with o.
   void attend(CpuDecoderWorkspace& ws, KvCache& cache, std::size_t l, std::size_t n) const {
     const Layer& layer = weights_.layers[l];
@@ -417,9 +426,7 @@ class CpuDecoder final : public Decoder {
     const std::size_t together =
         std::lcm(std::max<std::size_t>(ws.heads_in.step() / hd, 1), queries);
     const std::size_t half = (config_.heads / 2 + together - 1) / together * together;
-    const bool shared =
-        ws.shares() && n * ws.tokens[0].context * config_.q_dim() >= kWorthSharingProducts;
-    const std::size_t parts = shared && half < config_.heads && half != 0 ? 2 : 1;
+    const std::size_t parts = shares_attention(ws, n) && half < config_.heads && half != 0 ? 2 : 1;
     ws.run(ws.shares() ? 2 : 1, [&](std::size_t part) {
       if (part >= parts) {  // meanwhile, bring what this thread is about to read
         const std::size_t rows = rows_a_unit(ws, config_.hidden_dim, kSegment, n);
