@@ -2,8 +2,10 @@
 
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "compare_words.h"
 #include "format/model_file.h"
 #include "progress_line.h"
 #include "train/convert_parity.h"
@@ -16,11 +18,14 @@ struct CompareFlags {
   std::string exact, other;
   std::vector<std::string> texts;
   std::size_t contexts = 300;
+  std::string model;
+  bool words = false;
   bool json = false;
 };
 
-Result<train::Parity> compare(const CompareFlags& flags) {
-  std::vector<std::string> contents;
+/// The texts' lines; `contents` keeps them alive.
+Result<std::vector<std::string_view>> lines_for(const CompareFlags& flags,
+                                                std::vector<std::string>& contents) {
   std::vector<std::string_view> lines;
   for (const std::string& path : flags.texts) {
     auto text = read_text(path);
@@ -34,6 +39,10 @@ Result<train::Parity> compare(const CompareFlags& flags) {
     const auto built_in = train::parity_texts();
     lines.assign(built_in.begin(), built_in.end());
   }
+  return lines;
+}
+
+Result<train::Parity> compare(const CompareFlags& flags, std::span<const std::string_view> lines) {
   const auto exact_file = format::ModelFile::open(flags.exact);
   if (!exact_file) return exact_file.error();
   const auto other_file = format::ModelFile::open(flags.other);
@@ -49,8 +58,35 @@ Result<train::Parity> compare(const CompareFlags& flags) {
   return train::compare_decoders(*exact, *other, lines, options);
 }
 
+void run_words(const CompareFlags& flags, std::span<const std::string_view> lines,
+               Outcome& outcome) {
+  ProgressLine progress(stderr);
+  const auto words = compare_words(flags.model, flags.exact, flags.other, lines, flags.contexts,
+                                   [&](double done) { progress.show("comparing", done); });
+  progress.clear();
+  if (!words) return fail(outcome, words.error());
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"contexts", words->contexts},
+                                         {"same_top3", words->same_top3},
+                                         {"same_top3_in_order", words->same_order},
+                                         {"same_deep_top3", words->same_deep_top3}};
+    std::printf("%s\n", to_line(json).c_str());
+    return;
+  }
+  std::printf(
+      "%zu contexts: the list shows the same three words or characters in %.2f %% (in the same "
+      "order "
+      "in %.2f %%); the decoder's own three are the same in %.2f %%\n",
+      words->contexts, words->same_top3 * 100, words->same_order * 100,
+      words->same_deep_top3 * 100);
+}
+
 void run(const CompareFlags& flags, Outcome& outcome) {
-  const auto parity = compare(flags);
+  std::vector<std::string> contents;
+  const auto lines = lines_for(flags, contents);
+  if (!lines) return fail(outcome, lines.error());
+  if (flags.words) return run_words(flags, *lines, outcome);
+  const auto parity = compare(flags, *lines);
   if (!parity) return fail(outcome, parity.error());
   if (flags.json) {
     const nlohmann::ordered_json json = {{"contexts", parity->contexts},
@@ -88,6 +124,9 @@ void add_compare_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--contexts", flags->contexts, "compare in so many places, all over the text")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  command->add_flag("--words", flags->words,
+                    "compare the words and characters that the whole product offers, not tokens");
+  command->add_option("--model", flags->model, "with --words: the instant tier's folder or file");
   command->add_flag("--json", flags->json, "one JSON object on one line");
   command->footer(
       "example: laya compare gemma.laya gemma-zh-en.laya --text dev.txt --contexts 2000");

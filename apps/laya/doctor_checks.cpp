@@ -123,6 +123,29 @@ Check check_model(const std::vector<ModelFinding>& files, std::string_view looku
   return check;
 }
 
+Check check_deep_model(const std::optional<ModelFinding>& file, std::string_view problem) {
+  Check check{.name = "pretrained model"};
+  check.values = {{"path", nullptr}, {"bytes", 0}};
+  if (!problem.empty()) {
+    check.health = Health::Missing;
+    check.detail = problem;
+    check.remedy = "see what is installed: laya model list";
+  } else if (!file) {
+    check.health = Health::Slow;
+    check.detail = "none is installed; predicting works without";
+    check.remedy = "for better predictions: laya model get smollm2-135m";
+  } else if (!file->problem.empty()) {
+    check.values["path"] = file->path;
+    check.health = Health::Missing;
+    check.detail = file->problem;
+    check.remedy = "install it again (laya model list), or switch it off with --deep none";
+  } else {
+    check.values = {{"path", file->path}, {"bytes", file->bytes}};
+    check.detail = file->path + " (" + megabytes(file->bytes) + ", intact)";
+  }
+  return check;
+}
+
 Check check_mlx(const TrainingProbe& probe) {
   Check check{.name = "mlx", .needed_for = NeededFor::Training};
   check.values = {{"version", nullptr}};

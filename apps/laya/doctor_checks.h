@@ -49,6 +49,9 @@ Check check_lockable_memory(std::optional<std::uint64_t> limit_bytes, std::uint6
 enum class ModelParts { Both, NoNetwork, NoNgrams };
 Check check_model(const std::vector<ModelFinding>& files, std::string_view lookup_problem,
                   ModelParts parts);
+/// The decoder that is used by default, or the one that was named; `problem`: it could not be
+/// found.
+Check check_deep_model(const std::optional<ModelFinding>& file, std::string_view problem);
 Check check_mlx(const TrainingProbe& probe);
 /// `cores`: rates are judged per core.
 Check check_blas(const TrainingProbe& probe, unsigned cores);

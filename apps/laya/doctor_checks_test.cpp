@@ -56,6 +56,20 @@ TEST(DoctorChecks, EveryFindingHasAHealthAndEveryBadOneARemedy) {
   }
 }
 
+TEST(DoctorChecks, APretrainedModelIsAComfort) {
+  const Check none = check_deep_model(std::nullopt, "");
+  EXPECT_EQ(none.health, Health::Slow);
+  EXPECT_NE(none.remedy.find("laya model get"), std::string::npos);
+  const Check intact = check_deep_model(ModelFinding{"m.laya", 98'000'000, ""}, "");
+  EXPECT_EQ(intact.health, Health::Ok);
+  EXPECT_EQ(intact.remedy, "");
+  const Check damaged = check_deep_model(ModelFinding{"m.laya", 0, "m.laya: bad checksum"}, "");
+  EXPECT_EQ(damaged.health, Health::Missing);
+  EXPECT_NE(damaged.remedy, "");
+  EXPECT_EQ(check_deep_model(std::nullopt, "no such model").health, Health::Missing);
+  EXPECT_TRUE(can_predict({none, damaged}));
+}
+
 TEST(DoctorChecks, ALowRateOnABusyMachineSaysSo) {
   TrainingProbe probe = good_probe();
   probe.mlx_gflops = 2.0;

@@ -64,6 +64,12 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
   } else {
     problem = paths.error().message;
   }
+  std::optional<ModelFinding> deep;
+  const Result<std::string> deep_path = find_deep(options.model);
+  if (deep_path && !deep_path->empty()) {
+    deep = examine(*deep_path);
+    model_bytes += deep->bytes;
+  }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   TrainingProbe probe = probe_training();
   if (double load = 0.0; ::getloadavg(&load, 1) == 1) {
@@ -73,6 +79,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
       check_kernels(simd::cpu_feature_names(simd::detect_cpu_features()),
                     simd::best_kernels().name),
       check_model(files, problem, parts),
+      check_deep_model(deep, deep_path ? std::string() : deep_path.error().message),
       check_lockable_memory(lockable_bytes(), model_bytes),
       check_mlx(probe),
       check_blas(probe, cores),

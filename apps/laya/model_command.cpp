@@ -86,8 +86,8 @@ std::string padded(std::string text, std::size_t columns) {
 
 void print_row(const std::string& mark, const std::string& name, const std::string& size,
                const std::string& languages, const std::string& licence, const std::string& state) {
-  std::printf("%s %s %s  %s %s %s\n", mark.c_str(), padded(name, 16).c_str(),
-              padded(size, 9).c_str(), padded(languages, 26).c_str(), padded(licence, 11).c_str(),
+  std::printf("%s %s %s  %s  %s  %s\n", mark.c_str(), padded(name, 14).c_str(),
+              padded(size, 9).c_str(), padded(languages, 17).c_str(), padded(licence, 10).c_str(),
               state.c_str());
 }
 
@@ -99,12 +99,11 @@ void print_list(const std::vector<catalog::Installed>& installed, const std::str
   print_row(" ", "name", "size", "languages", "licence", "");
   for (const catalog::KnownModel& known : catalog::known_models()) {
     const catalog::Installed* here = find_in(installed, known.name);
-    print_row(here != nullptr && here->path == used ? "*" : " ", std::string(known.name),
-              megabytes_text(here != nullptr ? here->bytes : known.installed_bytes),
-              std::string(known.languages), std::string(known.licence),
-              here != nullptr ? state_of(*here)
-                              : "laya model get " + std::string(known.name) + " (" +
-                                    megabytes_text(known.download_bytes) + " to download)");
+    print_row(
+        here != nullptr && here->path == used ? "*" : " ", std::string(known.name),
+        megabytes_text(here != nullptr ? here->bytes : known.installed_bytes),
+        std::string(known.languages), std::string(known.licence),
+        here != nullptr ? state_of(*here) : megabytes_text(known.download_bytes) + " to download");
     std::printf("    %.*s\n", static_cast<int>(known.about.size()), known.about.data());
   }
   for (const catalog::Installed& here : installed) {
@@ -115,9 +114,11 @@ void print_list(const std::vector<catalog::Installed>& installed, const std::str
   }
   if (!used.empty()) {
     std::printf(
-        "* what type, complete, bench and eval use; --deep NAME takes another, none none\n");
+        "* is used by type, complete, bench and eval; --deep NAME takes another, or none\n");
   } else {
-    std::printf("nothing is used: predictions come from the model that ships with Laya alone\n");
+    std::printf(
+        "none is installed: predictions come from what ships with Laya alone.\n"
+        "get one: laya model get smollm2-135m\n");
   }
 }
 

@@ -158,5 +158,18 @@ TEST(SimulatedUser, TypesWhatWasMeantAndSavesKeys) {
   EXPECT_GT(editor.saved_percent(), 30);
 }
 
+TEST(TypeView, NamesTheDecoderWhereThereIsRoomAndTellsNothingOfItWithout) {
+  TypeEditor editor(engine());
+  press(editor, "see you");
+  EXPECT_EQ(editor.deep_fd(), -1);
+  EXPECT_FALSE(editor.take_deep_answers());
+  EXPECT_EQ(status_line(editor).find("deep"), std::string::npos);
+  const auto title = [&](std::size_t columns) {
+    return draw(editor, 10, columns, "", "some-decoder").row_text(0);
+  };
+  EXPECT_NE(title(100).find("some-decoder"), std::string::npos);
+  EXPECT_EQ(title(60).find("some-decoder"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace laya::apps
