@@ -116,6 +116,8 @@ struct DeepSource::Impl {
   bool read = false;  // context holds the present text
   bool ready = false;
   bool han_stale = true;
+  std::span<const DeepTree::Growth> planned;  // by needs_pass(), for the text and …
+  std::uint64_t plan_version = 0;             // … this tree; 0: not
   DeepStatistics statistics;
 };
 
@@ -132,6 +134,7 @@ void DeepSource::follow(const TypedText& text, const TypedText::Delta& delta) {
   impl_->stale = true;
   impl_->read = false;
   impl_->ready = false;
+  impl_->plan_version = 0;
 }
 
 void DeepSource::clear() {
@@ -144,6 +147,7 @@ void DeepSource::clear() {
   impl_->stale = true;
   impl_->read = false;
   impl_->ready = false;
+  impl_->plan_version = 0;
 }
 
 bool DeepSource::needs_pass(const TypedText& text) {
@@ -159,7 +163,9 @@ bool DeepSource::needs_pass(const TypedText& text) {
     return true;
   }
   impl.look_again();
-  return !impl.plan(text).empty();
+  impl.planned = impl.plan(text);
+  impl.plan_version = impl.tree.version();
+  return !impl.planned.empty();
 }
 
 Status DeepSource::prepare(const TypedText& text, const base::CancelFlag* cancel) {
@@ -184,7 +190,10 @@ Status DeepSource::prepare(const TypedText& text, const base::CancelFlag* cancel
     if (round == impl.options.rounds) {
       break;
     }
-    const std::span<const DeepTree::Growth> growths = impl.plan(text);
+    // needs_pass() has mostly been asked already.
+    const bool known = round == 0 && impl.plan_version == impl.tree.version();
+    const std::span<const DeepTree::Growth> growths = known ? impl.planned : impl.plan(text);
+    impl.plan_version = 0;
     if (growths.empty()) {
       break;
     }

@@ -29,6 +29,7 @@ DeepTree::DeepTree(const model::Decoder& decoder, const DeepIndex& index, model:
 
 void DeepTree::clear(std::size_t tokens) {
   const std::size_t kept = cache_.truncate(std::min(tokens, cache_.length()));
+  ++version_;
   std::fill(fed_.begin() + static_cast<std::ptrdiff_t>(kept), fed_.end(), TokenId{0});
   fed_.resize(kept);
   nodes_.clear();
@@ -103,6 +104,7 @@ void DeepTree::drop_lost_nodes() {
   const auto count = static_cast<model::NodeId>(cache_.node_count());
   while (!nodes_.empty() && nodes_.back().cache_node >= count) {
     nodes_.pop_back();
+    ++version_;
   }
 }
 
@@ -213,6 +215,7 @@ Status DeepTree::move_to(std::span<const TokenId> wanted, const base::CancelFlag
     drop_lost_nodes();
     return {};
   }
+  ++version_;
   Status status = feed(wanted, cancel);
   if (!status) {
     ready_ = false;
@@ -288,6 +291,7 @@ Status DeepTree::grow(std::span<const Growth> growths, const base::CancelFlag* c
     return status;
   }
   heads_ += count;
+  ++version_;
   for (std::size_t i = 0; i < count; ++i) {
     const std::span<float> row = probs.subspan(i * width_, width_);
     softmax_in_place(row, sharpness_);

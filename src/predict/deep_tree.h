@@ -57,6 +57,8 @@ class DeepTree {
   /// move_to(wanted) would change nothing.
   bool is_at(std::span<const TokenId> wanted) const;
   bool ready() const { return ready_; }
+  /// Another number whenever root or nodes are others than before.
+  std::uint64_t version() const { return version_; }
 
   std::span<const Node> nodes() const { return nodes_; }
   int find(int parent, TokenId token) const;
@@ -114,6 +116,7 @@ class DeepTree {
   std::vector<Known> known_;         // hidden states of earlier roots, by length, ascending
   std::vector<float> known_hidden_;  // [kRemembered, d]
   bool ready_ = false;
+  std::uint64_t version_ = 0;
   std::uint64_t passes_ = 0;
   std::uint64_t columns_ = 0;
   std::uint64_t heads_ = 0;

@@ -57,6 +57,11 @@ DeepWords::DeepWords(const DeepModel& model, const PieceIndex& pieces,
   lead_.reserve(256);
 }
 
+// The word that a token spells, without the space before it.
+std::string_view DeepWords::form_of(const DeepEntry& entry) const {
+  return tokenizer_->bytes(entry.token).substr(entry.lead == DeepLead::Space ? 1 : 0);
+}
+
 void DeepWords::find_origins(int node, std::string_view rest, float weight) {
   if (rest.empty() || rest == " ") {
     origins_.push_back({node, rest.empty() ? DeepLead::None : DeepLead::Space, weight});
@@ -72,6 +77,10 @@ void DeepWords::find_origins(int node, std::string_view rest, float weight) {
 }
 
 void DeepWords::set_lead(std::string_view lead) {
+  if (lead == lead_ && version_ == paths_.tree->version() && !origins_.empty()) {
+    return;
+  }
+  version_ = paths_.tree->version();
   lead_.assign(lead);
   origins_.clear();
   lead_mass_ = 1;
@@ -127,9 +136,7 @@ float DeepWords::single_tokens(std::uint32_t group, const WordQuery& query) cons
     float here = 0;
     for (const DeepEntry& piece : index_->entries(entry)) {
       if (piece.lead == origin.lead) {
-        const std::string_view form =
-            tokenizer_->bytes(piece.token).substr(piece.lead == DeepLead::Space ? 1 : 0);
-        here += paths_.word_end(origin.node, piece.token, entry.ends) * fit(form, query);
+        here += paths_.word_end(origin.node, piece.token, entry.ends) * fit(form_of(piece), query);
       }
     }
     sum += origin.weight * here;
@@ -286,11 +293,14 @@ void DeepWords::propose(const WordQuery& query, WordPool* pool) {
       const std::span<const float> probs = paths_.tree->probs(origin.node);
       float here = 0;
       for (const DeepEntry& entry : index_->entries(group)) {
-        if (entry.lead == origin.lead) {
-          const std::string_view form =
-              tokenizer_->bytes(entry.token).substr(entry.lead == DeepLead::Space ? 1 : 0);
-          here += probs[entry.token] * (query.typed.empty() ? 1 : fit(form, query));
+        if (entry.lead != origin.lead) {
+          continue;
         }
+        float p = probs[entry.token];
+        if (!query.typed.empty()) {
+          p *= fit(form_of(entry), query);
+        }
+        here += p;
       }
       value += origin.weight * here;
     }
@@ -492,11 +502,10 @@ void DeepWords::wish(const WordQuery& query, WordPool* pool, std::vector<DeepWis
       float highest = 0;
       TokenId token = kNoToken;
       for (const DeepEntry& entry : index_->entries(index_->groups()[group])) {
-        const std::string_view form =
-            tokenizer_->bytes(entry.token).substr(entry.lead == DeepLead::Space ? 1 : 0);
-        const float p = entry.lead != origin.lead
-                            ? 0
-                            : paths_.tree->probability(origin.node, entry.token) * fit(form, query);
+        const float p =
+            entry.lead != origin.lead
+                ? 0
+                : paths_.tree->probability(origin.node, entry.token) * fit(form_of(entry), query);
         if (p > highest) {
           highest = p;
           token = entry.token;
@@ -517,9 +526,7 @@ void DeepWords::wish(const WordQuery& query, WordPool* pool, std::vector<DeepWis
         continue;
       }
       for (const DeepEntry& entry : index_->entries(group)) {
-        const std::string_view form =
-            tokenizer_->bytes(entry.token).substr(entry.lead == DeepLead::Space ? 1 : 0);
-        const float p = entry.lead != origin.lead || !form.starts_with(query.typed)
+        const float p = entry.lead != origin.lead || !form_of(entry).starts_with(query.typed)
                             ? 0
                             : paths_.tree->probability(origin.node, entry.token) * (1 - group.ends);
         std::size_t at = kStems;

@@ -62,6 +62,7 @@ class DeepWords {
     std::string_view at(std::size_t i) const { return {bytes[i].data(), lengths[i]}; }
   };
 
+  std::string_view form_of(const DeepEntry& entry) const;
   void find_origins(int node, std::string_view rest, float weight);
   void write_forms(const PoolWord& word, const WordQuery& query, Forms* forms) const;
   float single_tokens(std::uint32_t group, const WordQuery& query) const;
@@ -84,6 +85,7 @@ class DeepWords {
   DeepPaths paths_;
   std::string lead_;
   float lead_mass_ = 1;
+  std::uint64_t version_ = 0;  // of the tree that the lead was looked up in
   std::vector<Origin> origins_;
   std::vector<float> values_;  // [groups] scratch
   std::vector<Spelling> spellings_;

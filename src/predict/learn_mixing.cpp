@@ -17,10 +17,20 @@ namespace {
 
 constexpr std::size_t kGrid = 20;  // steps of 0.05
 
+// What is weighed: ln p by the source whose share is sought, and by the rest.
 struct Pair {
-  float network;
-  float ngram;
+  float first;
+  float second;
 };
+
+// Of network and table; with a decoder, of the decoder and the two together.
+template <typename Entry>
+Pair pair_of(const Entry& entry, float log_p_ngram, MixingKind instant_kind, float network_share,
+             bool deep) {
+  return deep ? Pair{entry.log_p_deep,
+                     mix(instant_kind, network_share, entry.log_p_network, log_p_ngram)}
+              : Pair{entry.log_p_network, log_p_ngram};
+}
 
 // One place at which something was asked: what was meant stands first, then its rivals.
 struct Place {
@@ -41,7 +51,7 @@ struct Hits {
 };
 
 void count(const Places& data, const Place& place, MixingKind kind, float share, Hits* hits) {
-  const auto score = [&](const Pair& pair) { return mix(kind, share, pair.network, pair.ngram); };
+  const auto score = [&](const Pair& pair) { return mix(kind, share, pair.first, pair.second); };
   const float meant = score(data.pairs[place.begin]);
   std::size_t better = 0;
   for (std::size_t i = place.begin + 1; i < place.end && better < 3; ++i) {
@@ -125,6 +135,7 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
   };
   const std::size_t total = limit(word_lines) + limit(han_lines);
   const Mixing& now = engine.mixing();
+  const bool deep = engine.deep_service() != nullptr;
   LearntMixing learnt;
   learnt.mixing = now;
   Session session(engine);
@@ -151,18 +162,21 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
           Place place{Mixing::context_bucket(session.units_in_line()) * Mixing::kPrefixBuckets +
                           Mixing::prefix_bucket(letters),
                       words.pairs.size(), 0};
-          words.pairs.push_back(
-              {target->log_p_network, target->log_p_ngram + target->log_case_fit});
+          const Shares shares = now.shares_at(session.units_in_line(), letters);
+          const auto add = [&](const PoolWord& entry) {
+            words.pairs.push_back(pair_of(entry, entry.log_p_ngram + entry.log_case_fit,
+                                          now.word_kind, shares.network, deep));
+          };
+          add(*target);
           for (const PoolWord& entry : pool) {
             if (&entry != &*target && entry.key != prefix) {
-              words.pairs.push_back({entry.log_p_network, entry.log_p_ngram + entry.log_case_fit});
+              add(entry);
             }
           }
           place.end = words.pairs.size();
-          const std::size_t row = place.bucket / Mixing::kPrefixBuckets;
-          const std::size_t column = place.bucket % Mixing::kPrefixBuckets;
           words.places.push_back(place);
-          count(words, place, now.word_kind, now.word_network[row][column], &before);
+          count(words, place, deep ? now.word_deep_kind : now.word_kind,
+                deep ? shares.deep : shares.network, &before);
         }
         const std::size_t length = base::decode_utf8(word.substr(typed)).length;
         if (Status status = session.edit({.insert = word.substr(typed, length)}); !status) {
@@ -198,15 +212,21 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
         });
         if (target != pool.end()) {
           Place place{Mixing::context_bucket(session.units_in_line()), han.pairs.size(), 0};
-          han.pairs.push_back({target->log_p_network, target->log_p_ngram});
+          const Shares shares = now.shares_at(session.units_in_line(), 0);
+          const auto add = [&](const HanWord& entry) {
+            han.pairs.push_back(
+                pair_of(entry, entry.log_p_ngram, now.han_kind, shares.han_network, deep));
+          };
+          add(*target);
           for (const HanWord& entry : pool) {
             if (&entry != &*target) {
-              han.pairs.push_back({entry.log_p_network, entry.log_p_ngram});
+              add(entry);
             }
           }
           place.end = han.pairs.size();
           han.places.push_back(place);
-          count(han, place, now.han_kind, now.han_network[place.bucket], &han_before);
+          count(han, place, deep ? now.han_deep_kind : now.han_kind,
+                deep ? shares.han_deep : shares.han_network, &han_before);
         }
       }
       if (Status status = session.edit({.insert = line.substr(0, code.length)}); !status) {
@@ -219,23 +239,26 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
     }
   }
 
+  MixingKind& word_kind = deep ? learnt.mixing.word_deep_kind : learnt.mixing.word_kind;
+  auto& word_shares = deep ? learnt.mixing.word_deep : learnt.mixing.word_network;
+  MixingKind& han_kind = deep ? learnt.mixing.han_deep_kind : learnt.mixing.han_kind;
+  auto& han_row = deep ? learnt.mixing.han_deep : learnt.mixing.han_network;
   std::size_t best_words = 0;
   std::size_t best_han = 0;
   for (const MixingKind kind : {MixingKind::Linear, MixingKind::LogLinear}) {
     std::array<float, Mixing::kContextBuckets * Mixing::kPrefixBuckets> shares{};
     if (const std::size_t hits = best_shares(words, kind, shares); hits > best_words) {
       best_words = hits;
-      learnt.mixing.word_kind = kind;
+      word_kind = kind;
       for (std::size_t i = 0; i < shares.size(); ++i) {
-        learnt.mixing.word_network[i / Mixing::kPrefixBuckets][i % Mixing::kPrefixBuckets] =
-            shares[i];
+        word_shares[i / Mixing::kPrefixBuckets][i % Mixing::kPrefixBuckets] = shares[i];
       }
     }
     std::array<float, Mixing::kContextBuckets> han_shares{};
     if (const std::size_t hits = best_shares(han, kind, han_shares); hits > best_han) {
       best_han = hits;
-      learnt.mixing.han_kind = kind;
-      learnt.mixing.han_network = han_shares;
+      han_kind = kind;
+      han_row = han_shares;
     }
   }
   const auto share = [](std::size_t hits, std::size_t places) {
@@ -256,20 +279,28 @@ std::string to_json(const Mixing& mixing) {
     return std::round(static_cast<double>(value) * 100) / 100;
   };
   nlohmann::ordered_json json;
-  json["word_kind"] = kind(mixing.word_kind);
-  json["word_network"] = nlohmann::ordered_json::array();
-  for (const auto& row : mixing.word_network) {
+  const auto list = [&](const auto& row) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (const float value : row) {
       values.push_back(rounded(value));
     }
-    json["word_network"].push_back(values);
-  }
+    return values;
+  };
+  const auto table = [&](const auto& rows) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
+    for (const auto& row : rows) {
+      values.push_back(list(row));
+    }
+    return values;
+  };
+  json["word_kind"] = kind(mixing.word_kind);
+  json["word_network"] = table(mixing.word_network);
   json["han_kind"] = kind(mixing.han_kind);
-  json["han_network"] = nlohmann::ordered_json::array();
-  for (const float value : mixing.han_network) {
-    json["han_network"].push_back(rounded(value));
-  }
+  json["han_network"] = list(mixing.han_network);
+  json["word_deep_kind"] = kind(mixing.word_deep_kind);
+  json["word_deep"] = table(mixing.word_deep);
+  json["han_deep_kind"] = kind(mixing.han_deep_kind);
+  json["han_deep"] = list(mixing.han_deep);
   return json.dump();
 }
 

@@ -1,5 +1,6 @@
 // Learning the mixing weights: which share of the network, at which place, puts the meant word into
-// the list most often.
+// the list most often; with a decoder, which share of it, network and table being mixed as they
+// are.
 //
 // Objective: over every key of the given lines, how often the word being typed stands in the first
 // slot plus how often in the first three. A key at which it is offered is a key saved, so this is
@@ -35,13 +36,15 @@ struct LearntMixing {
   double han_hits_after = 0;
 };
 
-/// Types `word_lines` and `han_lines` into a session of `engine` (which needs both sources:
-/// BadArgument otherwise) and chooses weights.
+/// Types `word_lines` and `han_lines` into a session of `engine` and chooses weights: λ where it
+/// has network and table only, δ where it has a decoder too (BadArgument without network and
+/// table).
 Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::string>& word_lines,
                                   const std::vector<std::string>& han_lines,
                                   const LearnMixingOptions& options);
 
-/// The weights as they stand in mixing.cpp, and as JSON: {"word_kind":…,"word_network":[[…],…],…}.
+/// The weights as they stand in mixing.cpp, and as JSON:
+/// {"word_kind":…,"word_network":[[…],…],"han_kind":…,"han_network":[…],"word_deep_kind":…,…}.
 std::string to_json(const Mixing& mixing);
 
 }  // namespace laya::predict
