@@ -13,7 +13,7 @@ namespace laya::predict {
 struct DeepOptions {
   std::size_t columns = 12;          ///< of one pass, at most (≤ 16)
   std::size_t rounds = 1;            ///< passes of one prepare() beyond the root's
-  float least_share = 0.02F;         ///< of the list's mass: a token below it is not looked into
+  float least_share = 0.05F;         ///< of the list's mass: a token below it is not looked into
   float bar = 0.3F;                  ///< of the third word's probability: less is not proposed
   std::size_t ends = 0;              ///< likeliest words whose end is looked into (≤ 16)
   float end_weight = 1;              ///< how much that is worth against …

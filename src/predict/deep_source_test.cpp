@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/allocation_counter.h"
 #include "predict/deep_context.h"
 #include "predict/deep_han.h"
 #include "predict/deep_tree.h"
@@ -463,6 +464,36 @@ TEST(DeepSource, ForgetsWithTheField) {
   EXPECT_FALSE(source.ready());
   ASSERT_TRUE(source.prepare(text));
   expect_same(say(&source, text), say_afresh(world, text, {}));
+}
+
+TEST(DeepSource, AllocatesNothingAfterWarmUp) {
+  const World world;
+  DeepSource source(*world.model, table_engine().index(), table_engine().ngrams(),
+                    model::Threads::One);
+  TypedText text;
+  WordPool pool;
+  PrefixBytes prefix;
+  const auto type = [&] {
+    for (const char letter :
+         std::string("see you tomorrow, thank you very much at the (to 我们明天 I")) {
+      source.follow(text, text.apply(0, 0, std::string_view(&letter, 1)));
+      source.needs_pass(text);
+      EXPECT_TRUE(source.prepare(text));
+      pool.clear();
+      const WordQuery query = word_query(text, &prefix);
+      source.propose(text, query, &pool);
+      source.score(text, query, &pool);
+      source.han_probs();
+    }
+    source.follow(text, text.apply(20, 0, {}));
+    EXPECT_TRUE(source.prepare(text));
+    text.clear();
+    source.clear();
+  };
+  type();
+  const base::AllocationScope scope;
+  type();
+  EXPECT_EQ(scope.count(), 1U) << "the string that is typed";
 }
 
 TEST(DeepSource, SaysNothingWhereNothingIsOffered) {

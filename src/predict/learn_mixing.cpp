@@ -210,7 +210,8 @@ Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::s
         const auto target = std::find_if(pool.begin(), pool.end(), [&](const HanWord& entry) {
           return engine.index().han()[entry.han[0]].code_point == code.code_point;
         });
-        if (target != pool.end()) {
+        // A decoder that knows no Chinese has no share to be found.
+        if (target != pool.end() && (!deep || target->log_p_deep != kImpossible)) {
           Place place{Mixing::context_bucket(session.units_in_line()), han.pairs.size(), 0};
           const Shares shares = now.shares_at(session.units_in_line(), 0);
           const auto add = [&](const HanWord& entry) {
