@@ -19,6 +19,7 @@ const std::map<std::string, std::set<std::string>> kRooms{
     {"text", {"base", "format"}},
     {"model", {"base", "simd", "format"}},
     {"catalog", {"base", "format"}},
+    {"remote", {"base"}},
     {"learn", {"base", "text"}},
     {"predict", {"base", "text", "model", "learn"}},
     {"decide", {"base", "text", "model"}},
@@ -36,7 +37,9 @@ struct Library {
   std::vector<std::string_view> allowed;
 };
 const std::vector<Library> kLibraries{
-    {"mlx/", {"src/train/", "src/model/mlx_", "apps/laya/training_probe_mlx", "bench/"}},
+    {"mlx/",
+     {"src/train/", "src/model/mlx_", "src/model/decoder_mlx", "apps/laya/training_probe_mlx",
+      "bench/"}},
     {"dnnl", {"src/train/", "bench/"}},
     {"oneapi/", {"src/train/", "bench/"}},
     {"cblas.h", {"src/train/", "apps/", "bench/"}},
@@ -47,6 +50,7 @@ const std::vector<Library> kLibraries{
     {"sodium", {"src/catalog/"}},
     {"utf8proc.h", {"src/text/"}},
     {"zip.h", {"src/catalog/"}},
+    {"curl/", {"src/remote/"}},
     {"immintrin.h", {"src/simd/", "src/train/kernels"}},
     {"arm_neon.h", {"src/simd/"}},
 };
