@@ -360,7 +360,7 @@ std::size_t InstantDrafter::followers(std::int32_t index, std::span<Follower> ou
 
 // The node behind the whole words and characters of `whole`, which begins where nodes_[0] ends;
 // *partial: bytes of the word that touches its end; *last_begin: where the last whole one begins.
-std::int32_t InstantDrafter::walk(std::string_view whole, std::size_t* partial,
+std::int32_t InstantDrafter::walk(std::string_view whole, Ask ask, std::size_t* partial,
                                   std::size_t* last_begin) {
   std::int32_t node = 0;
   *partial = *last_begin = 0;
@@ -372,10 +372,11 @@ std::int32_t InstantDrafter::walk(std::string_view whole, std::size_t* partial,
       *partial = text.size();
       return node;
     }
-    if (find(node, text) == kNone) {
+    if (ask == Ask::Both) {
       look_behind(std::span(&node, 1));
     }
-    node = child(node, text, log_prob(node, text));
+    const std::int32_t known = find(node, text);
+    node = known != kNone ? known : child(node, text, 0);
     *last_begin = unit.begin;
     offset = unit.end;
   }
@@ -431,7 +432,7 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
   whole_.erase(0, std::min(rooted_, whole_.size()));
   std::size_t partial = 0;
   std::size_t last_begin = 0;
-  std::int32_t from = walk(whole_, &partial, &last_begin);
+  std::int32_t from = walk(whole_, Ask::Table, &partial, &last_begin);
   if (from == kNone) {
     return {};
   }
@@ -439,7 +440,7 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
   if (const std::int32_t before = nodes_[static_cast<std::size_t>(from)].parent; before > 0) {
     move_root(before, last_begin);
     whole_.erase(0, last_begin);
-    from = walk(whole_, &partial, &last_begin);
+    from = walk(whole_, Ask::Table, &partial, &last_begin);
     if (from == kNone) {
       return {};
     }
@@ -449,7 +450,6 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
   } else {
     // A word that nobody knows may go on; the words that begin so share its probability.
     const std::string_view word = std::string_view(whole_).substr(whole_.size() - partial);
-    look_behind(std::span(&from, 1));
     std::array<Follower, kFollowers> ways;
     std::size_t count = 0;
     ways[count++] = {word, std::max(log_prob(from, word), -18.0F)};
@@ -491,9 +491,6 @@ std::span<const InstantDrafter::Draft> InstantDrafter::draft(std::string_view ph
     std::array<std::int32_t, kBatch> batch;
     std::copy_n(frontier_.begin(), size, batch.begin());
     frontier_.erase(frontier_.begin(), frontier_.begin() + static_cast<std::ptrdiff_t>(size));
-    if (round < kNetworkRounds) {
-      look_behind(std::span(batch.data(), size));
-    }
     for (std::size_t i = 0; i < size; ++i) {
       std::array<Follower, kFirstFollowers> next;
       const std::size_t count =
@@ -568,7 +565,7 @@ float InstantDrafter::log_prob_of_last(std::string_view phrase) {
   std::size_t partial = 0;
   std::size_t last_begin = 0;
   const std::string_view whole = whole_;
-  std::int32_t node = walk(whole.substr(0, last.begin), &partial, &last_begin);
+  std::int32_t node = walk(whole.substr(0, last.begin), Ask::Both, &partial, &last_begin);
   if (node != kNone && partial > 0) {  // a word and a mark without a space between
     const std::string_view word = whole.substr(last.begin - partial, partial);
     node = child(node, word, log_prob(node, word));

@@ -3,7 +3,8 @@
 // wrong guess costs nothing but its column of a pass.
 //
 // It also says how likely the instant tier finds each word of a phrase, for the mixture that
-// decides whether the phrase is shown. Costs two or three passes of the small network a draft.
+// decides whether the phrase is shown. Guesses come from the table, and from the network where its
+// distribution is there already: asking it costs more time than its better guesses save.
 #pragma once
 
 #include <array>
@@ -60,7 +61,6 @@ class InstantDrafter {
   static constexpr std::size_t kRows = 32;            // distributions kept
   static constexpr std::size_t kBatch = 6;            // words looked behind in one pass
   static constexpr std::size_t kRounds = 3;           // of a draft
-  static constexpr std::size_t kNetworkRounds = 1;    // of them, those that ask the network
   static constexpr std::size_t kFirstFollowers = 12;  // of the phrase
   static constexpr std::size_t kFollowers = 6;        // of a word behind it
   static constexpr std::size_t kNodes = 192;
@@ -92,7 +92,8 @@ class InstantDrafter {
   std::string_view text_of(std::int32_t node) const;
   std::int32_t find(std::int32_t parent, std::string_view text) const;
   std::int32_t child(std::int32_t parent, std::string_view text, float log_p);
-  std::int32_t walk(std::string_view whole, std::size_t* partial, std::size_t* last_begin);
+  enum class Ask : std::uint8_t { Table, Both };
+  std::int32_t walk(std::string_view whole, Ask ask, std::size_t* partial, std::size_t* last_begin);
   void move_root(std::int32_t node, std::size_t bytes);
   void look_behind(std::span<const std::int32_t> nodes);
   void grow_pieces(std::int32_t node);
