@@ -200,9 +200,15 @@ Result<Report> measure(const BenchOptions& options) {
     both.threads = 2;
     Result<predict::Engine> two_tiers = open_engine(both);
     if (!two_tiers) return std::move(two_tiers).error();
+    std::string typed = *text;
+    if (options.file.empty()) {  // the demo's text is short
+      const Result<std::string> letters = find_data_file("testdata/fetched/letters.txt");
+      const Result<std::string> more = letters ? read_text(*letters) : letters;
+      if (more) typed += *more;
+    }
     DeepBenchOptions how;
     how.stream_tokens = options.stream_tokens;
-    Result<DeepReport> measured = time_deep(*two_tiers, *text, how);
+    Result<DeepReport> measured = time_deep(*two_tiers, typed, how);
     if (!measured) return std::move(measured).error();
     report.deep = std::move(measured).value();
   }

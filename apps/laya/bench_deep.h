@@ -42,7 +42,7 @@ struct DeepReport {
 
 struct DeepBenchOptions {
   std::size_t stream_tokens = 1000;  ///< of next_token()
-  std::size_t ghost_contexts = 60;
+  std::size_t ghost_contexts = 150;
 };
 
 /// `engine` has a decoder and two threads. Internal when a reply breaks its promises or the same

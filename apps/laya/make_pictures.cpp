@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "make_pictures: %s\n", engine.error().message.c_str());
     return 1;
   }
-  TypeEditor editor(*engine, predict::kUntilDone);
+  TypeEditor editor(*engine, laya::predict::kUntilDone);
   editor.handle({KeyKind::Paste, kPasted});
   press(editor, kTyped);
   Screen screen = draw(editor, kRows, kColumns, "");
