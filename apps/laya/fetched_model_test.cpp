@@ -98,7 +98,7 @@ TEST_F(FetchedModel, KnowsTheCapitalHoweverMuchOfItIsTyped) {
   for (const char* typed : {" ", " P", " Pa", " Par", " Pari"}) {
     SCOPED_TRACE(typed);
     const nlohmann::json reply =
-        complete(std::string("The Eiffel Tower stands in the capital of France,") + typed);
+        complete(std::string("The capital of France is the city of") + typed);
     ASSERT_FALSE(words(reply).empty());
     EXPECT_EQ(words(reply).front(), "Paris") << reply.dump();
   }
