@@ -156,4 +156,26 @@ Result<std::string> json_string(const nlohmann::json& object, std::string_view k
   return value->get<std::string>();
 }
 
+Result<nlohmann::json> config_of(const ModelFile& file, std::string_view architecture) {
+  auto fields = metadata(file);
+  if (!fields) {
+    return fields.error();
+  }
+  const std::string where = file.path() + ": metadata";
+  auto found = json_string(*fields, "architecture", where);
+  if (!found) {
+    return found.error();
+  }
+  if (*found != architecture) {
+    return Error{ErrorCode::Unsupported, where + ": architecture is '" + *found +
+                                             "', what loads it here runs '" +
+                                             std::string(architecture) + "'"};
+  }
+  const auto config = fields->find("config");
+  if (config == fields->end() || !config->is_object()) {
+    return Error{ErrorCode::Corrupt, where + ": no object 'config'"};
+  }
+  return *config;
+}
+
 }  // namespace laya::format

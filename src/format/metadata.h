@@ -32,4 +32,8 @@ Result<double> json_number(const nlohmann::json& object, std::string_view key,
 Result<std::string> json_string(const nlohmann::json& object, std::string_view key,
                                 std::string_view what);
 
+/// The object "config" of a model of this `architecture`. Unsupported for another one, Corrupt
+/// where either is missing.
+Result<nlohmann::json> config_of(const ModelFile& file, std::string_view architecture);
+
 }  // namespace laya::format

@@ -7,6 +7,7 @@
 
 #include "model/aligned_bytes.h"
 #include "model/call_checks.h"
+#include "model/columns.h"
 #include "simd/activations.h"
 #include "simd/ops.h"
 #include "simd/thread_pool.h"
@@ -17,23 +18,6 @@ namespace {
 using simd::Activations;
 using simd::MatmulJob;
 using PackedWeights = GruWeights<simd::PackedMatrix>;
-
-/// Vectors of up to kMaxColumns columns, [column][length].
-class Columns {
- public:
-  explicit Columns(std::size_t length)
-      : length_(length), memory_(kMaxColumns * length * sizeof(float)) {}
-
-  std::size_t length() const { return length_; }
-  std::span<float> all(std::size_t columns) { return memory_.floats().first(columns * length_); }
-  std::span<float> operator[](std::size_t column) {
-    return memory_.floats().subspan(column * length_, length_);
-  }
-
- private:
-  std::size_t length_;
-  AlignedBytes memory_;
-};
 
 struct CpuWorkspace final : Workspace {
   CpuWorkspace(const GruConfig& config, Threads threads)

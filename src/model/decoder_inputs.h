@@ -9,27 +9,11 @@
 #include <span>
 
 #include "model/aligned_bytes.h"
+#include "model/columns.h"
 #include "model/workspace.h"
 #include "simd/activations.h"
 
 namespace laya::model {
-
-/// Vectors of up to kMaxColumns columns, [column][length].
-class Columns {
- public:
-  explicit Columns(std::size_t length)
-      : length_(length), memory_(kMaxColumns * length * sizeof(float)) {}
-
-  std::size_t length() const { return length_; }
-  std::span<float> all(std::size_t columns) { return memory_.floats().first(columns * length_); }
-  std::span<float> operator[](std::size_t column) {
-    return memory_.floats().subspan(column * length_, length_);
-  }
-
- private:
-  std::size_t length_;
-  AlignedBytes memory_;
-};
 
 /// One input of up to kMaxColumns columns, in every form that its readers ask for.
 class Inputs {

@@ -142,23 +142,10 @@ bool is_decoder(const format::ModelFile& file) {
 }
 
 Result<DecoderConfig> read_decoder_config(const format::ModelFile& file) {
-  auto metadata = format::metadata(file);
-  if (!metadata) {
-    return metadata.error();
-  }
   const std::string where = file.path() + ": metadata";
-  auto architecture = format::json_string(*metadata, "architecture", where);
-  if (!architecture) {
-    return architecture.error();
-  }
-  if (*architecture != kDecoderArchitecture) {
-    return Error{ErrorCode::Unsupported, where + ": architecture is '" + *architecture +
-                                             "', a decoder's is '" +
-                                             std::string(kDecoderArchitecture) + "'"};
-  }
-  const auto object = metadata->find("config");
-  if (object == metadata->end() || !object->is_object()) {
-    return Error{ErrorCode::Corrupt, where + ": no object 'config'"};
+  const auto object = format::config_of(file, kDecoderArchitecture);
+  if (!object) {
+    return object.error();
   }
   auto config = read_fields(*object, where);
   if (!config) {

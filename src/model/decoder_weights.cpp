@@ -1,7 +1,6 @@
 #include "model/decoder_weights.h"
 
-#include <algorithm>
-
+#include "model/tensor_lookup.h"
 #include "model/weights_loading.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
@@ -16,80 +15,21 @@ using format::TensorView;
 constexpr const char* kEmbedding = "embedding.weight";
 constexpr const char* kHead = "head.weight";
 
-Error corrupt(const ModelFile& file, std::string_view tensor, const std::string& what) {
-  return Error{ErrorCode::Corrupt, file.path() + ": tensor " + std::string(tensor) + " " + what};
-}
-
-std::string shape_text(std::span<const std::uint32_t> shape) {
-  std::string text = "[";
-  for (const std::uint32_t dimension : shape) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
-  }
-  return text + "]";
-}
-
-Result<TensorView> find_weights(const ModelFile& file, const std::string& name,
-                                std::span<const std::uint32_t> shape) {
-  if (!file.has(name)) {
-    return corrupt(file, name, "is missing; the configuration asks for " + shape_text(shape));
-  }
-  auto tensor = file.tensor(name);
-  if (!tensor) {
-    return corrupt(file, name, "is a blob; the configuration asks for " + shape_text(shape));
-  }
-  if (!std::ranges::equal(tensor->layout.dimensions(), shape)) {
-    return corrupt(file, name,
-                   "has shape " + shape_text(tensor->layout.dimensions()) +
-                       ", the configuration asks for " + shape_text(shape));
-  }
-  return tensor;
-}
-
-Result<std::span<const float>> load_vector(const ModelFile& file, const std::string& name,
-                                           std::uint32_t length) {
-  const std::uint32_t shape[] = {length};
+/// A matrix [rows, columns] of an element type that weights may have.
+Result<TensorView> find_matrix(const ModelFile& file, const std::string& name, std::uint32_t rows,
+                               std::uint32_t columns) {
+  const std::uint32_t shape[] = {rows, columns};
   auto tensor = find_weights(file, name, shape);
   if (!tensor) {
     return tensor.error();
   }
-  if (tensor->layout.element != Element::F32) {
-    return corrupt(
+  const Element element = tensor->layout.element;
+  if (!format::is_packed(element) && element != Element::F32 && element != Element::F16) {
+    return corrupt_tensor(
         file, name,
-        "is " + std::string(format::element_name(tensor->layout.element)) + ", it must be f32");
+        "is " + std::string(format::element_name(element)) + ", weights are f32, f16 or packed");
   }
-  const std::span<const float> numbers = tensor->as<float>();
-  if (!simd::all_finite(simd::best_kernels(), numbers)) {
-    return corrupt(file, name, "holds a NaN or an infinity");
-  }
-  return numbers;
-}
-
-/// The kernels' view of a packed tensor.
-Result<simd::PackedMatrix> view_of(const TensorView& tensor) {
-  simd::PackedShape shape;
-  shape.rows = tensor.layout.shape[0];
-  shape.cols = tensor.layout.shape[1];
-  shape.group = tensor.layout.group;
-  shape.minima = tensor.layout.has_minima ? simd::Minima::PerGroup : simd::Minima::None;
-  switch (tensor.layout.element) {
-    case Element::PackedInt4:
-      shape.type = simd::WeightType::Int4;
-      break;
-    case Element::PackedInt8:
-      shape.type = simd::WeightType::Int8;
-      break;
-    case Element::PackedF16:
-      shape.type = simd::WeightType::Fp16;
-      break;
-    default:
-      shape.type = simd::WeightType::Fp32;
-      break;
-  }
-  return simd::view_packed(shape, tensor.data);
-}
-
-bool holds_weights(Element element) {
-  return format::is_packed(element) || element == Element::F32 || element == Element::F16;
+  return tensor;
 }
 
 /// Walks all tensors through two functions of (name, rows, columns) → Result<Matrix> and (name,
@@ -204,25 +144,20 @@ Result<OwnedPackedDecoder> load_packed_decoder(const ModelFile& file, const Deco
       config, !config.tied_head || file.has(kHead),
       [&](const std::string& name, std::uint32_t rows,
           std::uint32_t columns) -> Result<simd::PackedMatrix> {
-        const std::uint32_t shape[] = {rows, columns};
-        auto tensor = find_weights(file, name, shape);
+        auto tensor = find_matrix(file, name, rows, columns);
         if (!tensor) {
           return tensor.error();
         }
         const Element element = tensor->layout.element;
-        if (!holds_weights(element)) {
-          return corrupt(file, name,
-                         "is " + std::string(format::element_name(element)) +
-                             ", weights are f32, f16 or packed");
-        }
-        auto matrix = format::is_packed(element) ? view_of(*tensor) : repack(*tensor);
+        auto matrix = format::is_packed(element) ? packed_view(*tensor) : repack(*tensor);
         if (!matrix) {
-          return corrupt(file, name, "cannot be used: " + matrix.error().message);
+          return corrupt_tensor(file, name, "cannot be used: " + matrix.error().message);
         }
         return matrix;
       },
       [&](const std::string& name, std::uint32_t length) {
-        return load_vector(file, name, length);
+        const std::uint32_t shape[] = {length};
+        return find_vector(file, name, shape);
       });
   if (!weights) {
     return weights.error();
@@ -237,42 +172,29 @@ Result<OwnedFloatDecoder> load_float_decoder(const ModelFile& file, const Decode
       config, !config.tied_head || file.has(kHead),
       [&](const std::string& name, std::uint32_t rows,
           std::uint32_t columns) -> Result<FloatMatrix> {
-        const std::uint32_t shape[] = {rows, columns};
-        auto tensor = find_weights(file, name, shape);
+        auto tensor = find_matrix(file, name, rows, columns);
         if (!tensor) {
           return tensor.error();
         }
         const Element element = tensor->layout.element;
-        if (!holds_weights(element)) {
-          return corrupt(file, name,
-                         "is " + std::string(format::element_name(element)) +
-                             ", weights are f32, f16 or packed");
-        }
         std::span<const float> numbers;
         if (element == Element::F32) {
           numbers = tensor->as<float>();
         } else {
           std::vector<float>& converted = owned.storage.emplace_back(std::size_t{rows} * columns);
-          if (format::is_packed(element)) {
-            auto packed = view_of(*tensor);
-            if (!packed) {
-              return corrupt(file, name, "cannot be used: " + packed.error().message);
-            }
-            if (auto status = simd::unpack(*packed, converted); !status) {
-              return status.error();
-            }
-          } else if (auto status = tensor_to_floats(*tensor, converted); !status) {
-            return status.error();
+          if (auto status = tensor_to_floats(*tensor, converted); !status) {
+            return corrupt_tensor(file, name, "cannot be used: " + status.error().message);
           }
           numbers = converted;
         }
         if (!simd::all_finite(simd::best_kernels(), numbers)) {
-          return corrupt(file, name, "holds a NaN or an infinity");
+          return corrupt_tensor(file, name, "holds a NaN or an infinity");
         }
         return FloatMatrix{numbers, rows, columns};
       },
       [&](const std::string& name, std::uint32_t length) {
-        return load_vector(file, name, length);
+        const std::uint32_t shape[] = {length};
+        return find_vector(file, name, shape);
       });
   if (!weights) {
     return weights.error();

@@ -52,22 +52,10 @@ Result<Backend> parse_backend(std::string_view name) {
 }
 
 Result<GruConfig> read_gru_config(const format::ModelFile& file) {
-  auto metadata = format::metadata(file);
-  if (!metadata) {
-    return metadata.error();
-  }
   const std::string where = file.path() + ": metadata";
-  auto architecture = format::json_string(*metadata, "architecture", where);
-  if (!architecture) {
-    return architecture.error();
-  }
-  if (*architecture != kGruLocal) {
-    return Error{ErrorCode::Unsupported, where + ": architecture is '" + *architecture +
-                                             "', this build runs '" + std::string(kGruLocal) + "'"};
-  }
-  const auto fields = metadata->find("config");
-  if (fields == metadata->end() || !fields->is_object()) {
-    return Error{ErrorCode::Corrupt, where + ": no object 'config'"};
+  const auto fields = format::config_of(file, kGruLocal);
+  if (!fields) {
+    return fields.error();
   }
   GruConfig config;
   for (const Field& field : kFields) {

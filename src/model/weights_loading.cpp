@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "model/tensor_lookup.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 
@@ -13,36 +14,6 @@ namespace {
 using format::Element;
 using format::ModelFile;
 using format::TensorView;
-
-Error corrupt(const ModelFile& file, std::string_view tensor, const std::string& what) {
-  return Error{ErrorCode::Corrupt, file.path() + ": tensor " + std::string(tensor) + " " + what};
-}
-
-std::string shape_text(std::span<const std::uint32_t> shape) {
-  std::string text = "[";
-  for (const std::uint32_t dimension : shape) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
-  }
-  return text + "]";
-}
-
-/// The tensor, there and of this shape, of an element type that weights may have.
-Result<TensorView> find_weights(const ModelFile& file, const std::string& name,
-                                std::span<const std::uint32_t> shape) {
-  if (!file.has(name)) {
-    return corrupt(file, name, "is missing; the configuration asks for " + shape_text(shape));
-  }
-  auto tensor = file.tensor(name);
-  if (!tensor) {
-    return corrupt(file, name, "is a blob; the configuration asks for " + shape_text(shape));
-  }
-  if (!std::ranges::equal(tensor->layout.dimensions(), shape)) {
-    return corrupt(file, name,
-                   "has shape " + shape_text(tensor->layout.dimensions()) +
-                       ", the configuration asks for " + shape_text(shape));
-  }
-  return tensor;
-}
 
 /// fp16 scales and minima of a packed matrix: an exponent of all ones is an infinity or a NaN.
 bool scales_finite(const simd::PackedMatrix& matrix) {
@@ -66,36 +37,7 @@ bool scales_finite(const simd::PackedMatrix& matrix) {
   return true;
 }
 
-Result<std::span<const float>> load_vector(const ModelFile& file, const std::string& name,
-                                           std::span<const std::uint32_t> shape) {
-  auto tensor = find_weights(file, name, shape);
-  if (!tensor) {
-    return tensor.error();
-  }
-  if (tensor->layout.element != Element::F32) {
-    return corrupt(
-        file, name,
-        "is " + std::string(format::element_name(tensor->layout.element)) + ", it must be f32");
-  }
-  const std::span<const float> numbers = tensor->as<float>();
-  if (!simd::all_finite(simd::best_kernels(), numbers)) {
-    return corrupt(file, name, "holds a NaN or an infinity");
-  }
-  return numbers;
-}
-
 }  // namespace
-
-Result<simd::PackedMatrix> packed_view(const TensorView& tensor) {
-  simd::PackedShape shape;
-  shape.rows = tensor.layout.shape[0];
-  shape.cols = tensor.layout.shape[1];
-  shape.type = tensor.layout.element == Element::PackedInt4 ? simd::WeightType::Int4
-                                                            : simd::WeightType::Int8;
-  shape.group = tensor.layout.group;
-  shape.minima = tensor.layout.has_minima ? simd::Minima::PerGroup : simd::Minima::None;
-  return simd::view_packed(shape, tensor.data);
-}
 
 Status tensor_to_floats(const TensorView& tensor, std::span<float> out) {
   std::size_t count = 1;
@@ -115,7 +57,9 @@ Status tensor_to_floats(const TensorView& tensor, std::span<float> out) {
       simd::from_fp16(simd::best_kernels(), tensor.as<std::uint16_t>(), out);
       return {};
     case Element::PackedInt8:
-    case Element::PackedInt4: {
+    case Element::PackedInt4:
+    case Element::PackedF16:
+    case Element::PackedF32: {
       auto packed = packed_view(tensor);
       if (!packed) {
         return packed.error();
@@ -126,7 +70,7 @@ Status tensor_to_floats(const TensorView& tensor, std::span<float> out) {
       return Error{ErrorCode::Corrupt,
                    "tensor " + std::string(tensor.name) + " is " +
                        std::string(format::element_name(tensor.layout.element)) +
-                       ", weights are f32, f16, int8 or int4"};
+                       ", weights are f32, f16 or packed"};
   }
 }
 
@@ -150,13 +94,13 @@ Result<OwnedFloatWeights> load_float_weights(const ModelFile& file, const GruCon
       numbers = converted;
     }
     if (!simd::all_finite(simd::best_kernels(), numbers)) {
-      return corrupt(file, name, "holds a NaN or an infinity");
+      return corrupt_tensor(file, name, "holds a NaN or an infinity");
     }
     return FloatMatrix{numbers, rows, columns};
   };
   auto weights = gather_weights<FloatMatrix>(
       config, load_matrix, [&](const std::string& name, std::span<const std::uint32_t> shape) {
-        return load_vector(file, name, shape);
+        return find_vector(file, name, shape);
       });
   if (!weights) {
     return weights.error();
@@ -199,16 +143,17 @@ Result<OwnedPackedWeights> load_packed_weights(const ModelFile& file, const GruC
                                             ? repack(*tensor, simd::WeightType::Fp16)
                                             : repack(*tensor, fp32_as);
     if (!matrix) {
-      return corrupt(file, name, "cannot be used: " + matrix.error().message);
+      return corrupt_tensor(file, name, "cannot be used: " + matrix.error().message);
     }
-    if (format::is_packed(element) && !scales_finite(*matrix)) {
-      return corrupt(file, name, "has a scale or minimum that is NaN or infinite");
+    const bool has_scales = element == Element::PackedInt8 || element == Element::PackedInt4;
+    if (has_scales && !scales_finite(*matrix)) {
+      return corrupt_tensor(file, name, "has a scale or minimum that is NaN or infinite");
     }
     return matrix;
   };
   auto weights = gather_weights<simd::PackedMatrix>(
       config, load_matrix, [&](const std::string& name, std::span<const std::uint32_t> shape) {
-        return load_vector(file, name, shape);
+        return find_vector(file, name, shape);
       });
   if (!weights) {
     return weights.error();

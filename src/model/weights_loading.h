@@ -33,8 +33,6 @@ Result<OwnedPackedWeights> load_packed_weights(const format::ModelFile& file,
                                                const GruConfig& config,
                                                simd::WeightType fp32_as = simd::WeightType::Int8);
 
-/// The packed view of a PackedInt8 or PackedInt4 tensor of a file.
-Result<simd::PackedMatrix> packed_view(const format::TensorView& tensor);
 /// The numbers of a matrix or vector of any element type, row-major, in `out` (exactly as many as
 /// its shape says).
 Status tensor_to_floats(const format::TensorView& tensor, std::span<float> out);
