@@ -11,6 +11,24 @@ constexpr float kSuffixEnds = 0.8F;
 // before its last piece and goes on as it does nevertheless.
 constexpr float kCutEarlier = 0.05F;
 
+/// Σ p(t | node) · below(node·t, x − t) over the nodes t below `node` that are a front of x.
+template <typename Below>
+float sum_over_fronts(const DeepPaths& paths, int node, std::string_view x, const Below& below) {
+  float sum = 0;
+  const std::span<const DeepTree::Node> nodes = paths.tree->nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].parent != node) {
+      continue;
+    }
+    const std::string_view bytes = paths.tokenizer->bytes(nodes[i].token);
+    if (bytes.size() < x.size() && x.starts_with(bytes)) {
+      sum += paths.tree->probability(node, nodes[i].token) *
+             below(static_cast<int>(i), x.substr(bytes.size()));
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 float DeepPaths::mass_of_tokens(int node, std::string_view x) const {
@@ -27,19 +45,9 @@ float DeepPaths::mass(int node, std::string_view x) const {
   if (x.empty()) {
     return 1;
   }
-  float sum = mass_of_tokens(node, x);
-  const std::span<const DeepTree::Node> nodes = tree->nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].parent != node) {
-      continue;
-    }
-    const std::string_view bytes = tokenizer->bytes(nodes[i].token);
-    if (bytes.size() < x.size() && x.starts_with(bytes)) {
-      sum += tree->probability(node, nodes[i].token) *
-             mass(static_cast<int>(i), x.substr(bytes.size()));
-    }
-  }
-  return sum;
+  return mass_of_tokens(node, x) +
+         sum_over_fronts(*this, node, x,
+                         [this](int child, std::string_view rest) { return mass(child, rest); });
 }
 
 float DeepPaths::mass_of_unseen_end(int node, std::string_view x) const {
@@ -48,15 +56,9 @@ float DeepPaths::mass_of_unseen_end(int node, std::string_view x) const {
   if (whole != kNoToken && tree->find(node, whole) == DeepTree::kNone) {
     sum += tree->probability(node, whole);
   }
-  const std::span<const DeepTree::Node> nodes = tree->nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::string_view bytes = tokenizer->bytes(nodes[i].token);
-    if (nodes[i].parent == node && bytes.size() < x.size() && x.starts_with(bytes)) {
-      sum += tree->probability(node, nodes[i].token) *
-             mass_of_unseen_end(static_cast<int>(i), x.substr(bytes.size()));
-    }
-  }
-  return sum;
+  return sum + sum_over_fronts(*this, node, x, [this](int child, std::string_view rest) {
+           return mass_of_unseen_end(child, rest);
+         });
 }
 
 float DeepPaths::word_end(int node, TokenId token, float prior) const {
@@ -71,18 +73,9 @@ float DeepPaths::rest_of_word(int node, std::string_view x) const {
   if (whole != kNoToken) {
     sum += word_end(node, whole, kSuffixEnds);
   }
-  const std::span<const DeepTree::Node> nodes = tree->nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].parent != node) {
-      continue;
-    }
-    const std::string_view bytes = tokenizer->bytes(nodes[i].token);
-    if (bytes.size() < x.size() && x.starts_with(bytes)) {
-      sum += tree->probability(node, nodes[i].token) *
-             rest_of_word(static_cast<int>(i), x.substr(bytes.size()));
-    }
-  }
-  return sum;
+  return sum + sum_over_fronts(*this, node, x, [this](int child, std::string_view rest) {
+           return rest_of_word(child, rest);
+         });
 }
 
 void wish_for_rest(const DeepPaths& paths, int node, std::string_view rest, float weight,

@@ -6,6 +6,7 @@
 #include "predict/casing.h"
 #include "predict/deep_options.h"
 #include "predict/deep_shares.h"
+#include "predict/likeliest.h"
 #include "text/units.h"
 
 namespace laya::predict {
@@ -267,10 +268,6 @@ void DeepWords::score(const WordQuery& query, WordPool* pool) {
 void DeepWords::propose(const WordQuery& query, WordPool* pool) {
   keys_used_ = 0;
   const auto [first, last] = index_->with_prefix(query.prefix);
-  using Valued = std::pair<float, std::uint32_t>;
-  const auto more_probable = [](const Valued& a, const Valued& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  };
   for (std::uint32_t g = first; g < last; ++g) {
     const DeepGroup& group = index_->groups()[g];
     float value = 0;
@@ -301,29 +298,19 @@ void DeepWords::propose(const WordQuery& query, WordPool* pool) {
       }
     }
   }
-  std::array<Valued, kProposed> best;
-  std::size_t count = 0;
+  Likeliest<kProposed> likeliest;
   for (std::uint32_t g = first; g < last; ++g) {
-    const Valued candidate{values_[g], g};
-    if (count == kProposed && !more_probable(candidate, best.front())) {
-      continue;
-    }
-    if (count == kProposed) {
-      std::pop_heap(best.begin(), best.end(), more_probable);
-      --count;
-    }
-    best[count++] = candidate;
-    std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(count), more_probable);
+    likeliest.add({values_[g], g});
   }
-  std::sort_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(count), more_probable);
-  for (std::size_t i = 0; i < count && best[i].first > 0; ++i) {
+  const auto best = likeliest.sorted();
+  for (std::size_t i = 0; i < best.size() && best[i].first > 0; ++i) {
     const DeepGroup& group = index_->groups()[best[i].second];
     if (PoolWord* word = pool->add(index_->key(group), group.word, group.group)) {
       word->from_deep = true;
     }
   }
-  const float third = best[std::min<std::size_t>(count, 3) - (count > 0 ? 1 : 0)].first;
-  propose_composed(query, count == 0 ? 0 : options_->bar * third, pool);
+  const float third = best.empty() ? 0 : best[std::min<std::size_t>(best.size(), 3) - 1].first;
+  propose_composed(query, options_->bar * third, pool);
 }
 
 // Words of several tokens that nobody has a list of: names, mostly, that the text has used before.

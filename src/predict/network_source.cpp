@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/likeliest.h"
 #include "predict/softmax.h"
 #include "text/units.h"
 
@@ -244,14 +245,9 @@ void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordP
     return;
   }
   const auto [first, last] = index_->with_prefix(query.prefix);
-  std::array<std::pair<float, std::uint32_t>, kProposed> best;
-  std::size_t count = 0;
+  Likeliest<kProposed> best;
   const auto value = [&](std::uint32_t g) {
     return query.typed.empty() ? group_probs_[g] : typed_group_prob(g, query);
-  };
-  using Valued = std::pair<float, std::uint32_t>;
-  const auto more_probable = [](const Valued& a, const Valued& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
   // Groups without a space piece are stems ("govern", "ing"), words only if the table knows them.
   const auto is_word = [this](std::uint32_t g) {
@@ -266,24 +262,15 @@ void NetworkSource::propose(const TypedText& text, const WordQuery& query, WordP
     }
     return false;
   };
-  for (std::uint32_t g = first; g < last; ++g) {  // a heap with the least probable in front
-    const Valued candidate{value(g), g};
-    if (count == kProposed && !more_probable(candidate, best.front())) {
-      continue;
+  for (std::uint32_t g = first; g < last; ++g) {
+    const std::pair<float, std::uint32_t> candidate{value(g), g};
+    if (best.takes(candidate) && is_word(g)) {
+      best.add(candidate);
     }
-    if (!is_word(g)) {
-      continue;
-    }
-    if (count == kProposed) {
-      std::pop_heap(best.begin(), best.end(), more_probable);
-      --count;
-    }
-    best[count++] = candidate;
-    std::push_heap(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(count), more_probable);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const WordGroup& group = index_->groups()[best[i].second];
-    PoolWord* word = pool->add(index_->key(group), group.word, best[i].second);
+  for (const auto& [probability, g] : best.items()) {
+    const WordGroup& group = index_->groups()[g];
+    PoolWord* word = pool->add(index_->key(group), group.word, g);
     if (word != nullptr) {
       word->from_network = true;
     }
