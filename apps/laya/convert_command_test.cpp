@@ -10,33 +10,18 @@
 #include "base/test_folder.h"
 #include "compare_command.h"
 #include "format/model_file.h"
+#include "test_run.h"
 #include "train/convert_test_models.h"
 
 namespace laya::apps {
 namespace {
 
-struct Answer {
-  int exit_code;
-  std::string out;
-  std::string err;
-};
-
-/// `laya <arguments>`; exit code kUsage where CLI11 refuses them.
 Answer run(std::vector<std::string> arguments) {
-  CLI::App app;
-  Outcome outcome;
-  add_convert_command(app, outcome);
-  add_compare_command(app, outcome);
-  std::ranges::reverse(arguments);  // CLI11 takes them from the back
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError&) {
-    outcome.exit_code = kUsage;
-  }
-  std::string out = testing::internal::GetCapturedStdout();
-  return {outcome.exit_code, std::move(out), testing::internal::GetCapturedStderr()};
+  const auto add = [](CLI::App& app, Outcome& outcome) {
+    add_convert_command(app, outcome);
+    add_compare_command(app, outcome);
+  };
+  return run_command(add, std::move(arguments));
 }
 
 class ConvertCommand : public testing::Test {

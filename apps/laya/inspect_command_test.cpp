@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/test_folder.h"
+#include "test_run.h"
 
 namespace laya::apps {
 namespace {
@@ -39,23 +40,8 @@ TEST(Inspect, TellsProgramsTheSame) {
   EXPECT_EQ(json["entries"][1]["checksum"].get<std::string>().size(), 16u);
 }
 
-struct Printed {
-  int exit_code;
-  std::string out;
-  std::string err;
-};
-
-Printed run(const std::vector<std::string>& arguments) {
-  CLI::App app;
-  Outcome outcome;
-  add_inspect_command(app, outcome);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  std::vector<std::string> reversed(arguments.rbegin(),
-                                    arguments.rend());  // CLI11 takes them from the back
-  app.parse(reversed);
-  std::string out = testing::internal::GetCapturedStdout();
-  return {outcome.exit_code, std::move(out), testing::internal::GetCapturedStderr()};
+Answer run(const std::vector<std::string>& arguments) {
+  return run_command(add_inspect_command, arguments);
 }
 
 TEST(InspectCommand, ADamagedFileIsShownAndFails) {
@@ -64,11 +50,11 @@ TEST(InspectCommand, ADamagedFileIsShownAndFails) {
   const auto file = format::ModelFile::open(kSample);
   bytes[file->find("cube")->offset] ^= 1;
   ASSERT_TRUE(base::write_file(folder.file("bad.laya"), bytes));
-  const Printed text = run({"inspect", folder.file("bad.laya")});
+  const Answer text = run({"inspect", folder.file("bad.laya")});
   EXPECT_EQ(text.exit_code, kFailed);
   EXPECT_NE(text.out.find("1 DAMAGED"), std::string::npos) << text.out;
   EXPECT_NE(text.err.find("bad.laya: damaged"), std::string::npos) << text.err;
-  const Printed json = run({"inspect", "--json", folder.path().string()});
+  const Answer json = run({"inspect", "--json", folder.path().string()});
   EXPECT_EQ(json.exit_code, kFailed);
   EXPECT_EQ(nlohmann::json::parse(json.out)["intact"], false);
 }
@@ -76,7 +62,7 @@ TEST(InspectCommand, ADamagedFileIsShownAndFails) {
 TEST(InspectCommand, WhatIsNoModelFailsInOneLine) {
   base::TestFolder folder;
   ASSERT_TRUE(base::write_file(folder.file("x.laya"), "GGUF" + std::string(100, 'x')));
-  const Printed foreign = run({"inspect", folder.file("x.laya")});
+  const Answer foreign = run({"inspect", folder.file("x.laya")});
   EXPECT_EQ(foreign.exit_code, kFailed);
   EXPECT_EQ(foreign.out, "");
   EXPECT_NE(foreign.err.find("a GGUF file"), std::string::npos) << foreign.err;
@@ -86,7 +72,7 @@ TEST(InspectCommand, WhatIsNoModelFailsInOneLine) {
 }
 
 TEST(InspectCommand, JsonIsOneLineForEachFile) {
-  const Printed both = run({"inspect", "--json", kSample, kSample});
+  const Answer both = run({"inspect", "--json", kSample, kSample});
   EXPECT_EQ(both.exit_code, kOk) << both.err;
   EXPECT_EQ(std::count(both.out.begin(), both.out.end(), '\n'), 2);
 }

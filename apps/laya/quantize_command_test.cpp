@@ -12,6 +12,7 @@
 #include "format/model_writer.h"
 #include "model/model_loading.h"
 #include "model/random_model.h"
+#include "test_run.h"
 
 namespace laya::apps {
 namespace {
@@ -52,28 +53,10 @@ class QuantizeCommand : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  struct Answer {
-    int exit_code;
-    std::string out;
-    std::string err;
-  };
-
-  /// `laya quantize <arguments>`; exit code kUsage where CLI11 refuses them.
+  /// `laya quantize <arguments>`.
   static Answer run(std::vector<std::string> arguments) {
-    CLI::App app;
-    Outcome outcome;
-    add_quantize_command(app, outcome);
     arguments.insert(arguments.begin(), "quantize");
-    std::ranges::reverse(arguments);  // CLI11 takes them from the back
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    try {
-      app.parse(std::move(arguments));
-    } catch (const CLI::ParseError&) {
-      outcome.exit_code = kUsage;
-    }
-    std::string out = testing::internal::GetCapturedStdout();
-    return {outcome.exit_code, std::move(out), testing::internal::GetCapturedStderr()};
+    return run_command(add_quantize_command, std::move(arguments));
   }
 
  private:
