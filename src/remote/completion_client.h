@@ -1,7 +1,7 @@
 // CompletionClient: the optional third tier — a larger model that the user runs or trusts, behind
 // an OpenAI-compatible /v1/completions (Ollama on this machine, a server in the LAN). Off unless
 // the user configured an address. What is sent is the text left of the caret and nothing else;
-// fields that are private never come here (Session::remote_prompt).
+// private fields must never come here: whoever asks has to keep them out (no session asks yet).
 #pragma once
 
 #include <chrono>
