@@ -5,12 +5,14 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "model/decoder.h"
 #include "model/model_bundle.h"
 #include "model/ngram.h"
 #include "predict/deep_model.h"
 #include "predict/deep_service.h"
+#include "predict/offer_sources.h"
 #include "predict/piece_index.h"
 #include "text/subword_tokenizer.h"
 #include "text/tokenizer.h"
@@ -67,6 +69,7 @@ struct Engine::Parts {
   DeepOptions deep_options;
   Mixing mixing;
   model::Threads threads = model::Threads::One;
+  std::vector<OfferSourceFactory> offer_sources;
   std::unique_ptr<DeepService> deep;  // last: its thread looks at the rest
 };
 
@@ -148,7 +151,13 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
       }
     }
   }
-  return Engine(std::move(parts));
+  Engine engine(std::move(parts));
+  auto offers = open_offer_sources(paths, engine);
+  if (!offers) {
+    return offers.error();
+  }
+  engine.parts_->offer_sources = std::move(*offers);
+  return engine;
 }
 
 Result<Engine> Engine::from_parts(std::unique_ptr<model::LanguageModel> network,
@@ -190,11 +199,16 @@ Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
   return parts_->deep->load();
 }
 
+void Engine::add_offer_source(OfferSourceFactory factory) {
+  parts_->offer_sources.push_back(std::move(factory));
+}
+
 const DeepModel* Engine::deep() const {
   return parts_->deep != nullptr ? parts_->deep->model() : nullptr;
 }
 DeepService* Engine::deep_service() const { return parts_->deep.get(); }
 const DeepOptions& Engine::deep_options() const { return parts_->deep_options; }
+std::span<const OfferSourceFactory> Engine::offer_sources() const { return parts_->offer_sources; }
 const model::LanguageModel* Engine::network() const { return parts_->network; }
 const text::Tokenizer* Engine::tokenizer() const { return parts_->tokenizer.get(); }
 const model::NgramModel* Engine::ngrams() const { return parts_->ngrams; }

@@ -11,12 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 #include "model/language_model.h"
 #include "predict/deep_options.h"
 #include "predict/mixing.h"
+#include "predict/offer.h"
 
 namespace laya::text {
 class SubwordTokenizer;
@@ -39,6 +41,11 @@ struct EnginePaths {
   std::string network_path = {};  ///< .laya with a GruLocal and its vocabulary
   std::string ngram_path = {};    ///< .laya with an n-gram table
   std::string deep_path = {};     ///< .laya with a decoder and its tokenizer: the deep tier
+  // Of what ships beside them; each may be left out.
+  std::string lexicon_path = {};     ///< words with frequencies: completions and corrections
+  std::string emoji_path = {};       ///< emoji by name
+  std::string block_list_path = {};  ///< what is never suggested
+  std::string ranker_path = {};      ///< .laya with a ranker of candidates
 };
 
 /// When the decoder's file is opened. Now: by open(), which fails if it cannot be used (evaluation,
@@ -74,6 +81,9 @@ class Engine {
   Status add_deep(std::unique_ptr<const model::Decoder> decoder,
                   std::unique_ptr<const text::SubwordTokenizer> tokenizer);
 
+  /// Adds a source of whole candidates (offer.h); the engine must not have sessions yet.
+  void add_offer_source(OfferSourceFactory factory);
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -86,6 +96,7 @@ class Engine {
   const DeepModel* deep() const;      ///< nullptr without a decoder, or before it is loaded
   DeepService* deep_service() const;  ///< nullptr without a decoder; thread-safe
   const DeepOptions& deep_options() const;
+  std::span<const OfferSourceFactory> offer_sources() const;
   const PieceIndex& index() const;
   const Mixing& mixing() const;
   model::Threads threads() const;  ///< for a session's model passes

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "predict/deep_source.h"
 #include "predict/engine.h"
+#include "predict/ghost_rules.h"
 #include "predict/passed_over.h"
 #include "predict/piece_index.h"
 
@@ -14,12 +15,28 @@ namespace {
 
 constexpr std::size_t kHanShown = 8;  // characters looked into for words
 constexpr std::size_t kPassedOverKept = 2;
+constexpr float kCorrectionLead = 2.3F;  // ln 10: how much likelier a first correction must be
 
 Origin origin_of(bool network, bool ngram, bool deep) {
   if (int{network} + int{ngram} + int{deep} > 1) {
     return Origin::Both;
   }
   return deep ? Origin::Deep : (network ? Origin::Network : Origin::Ngram);
+}
+
+// A correction stands first only where it is far likelier than all that goes on from what is typed,
+// or where nothing does: whoever writes rightly loses no first place to it (complaint 15).
+void demote_correction(std::span<Ranked> list) {
+  const auto corrects = [](const Ranked& entry) {
+    return entry.offer != nullptr && entry.offer->origin == Origin::Correction;
+  };
+  if (!corrects(list.front())) {
+    return;
+  }
+  const auto other = std::find_if_not(list.begin(), list.end(), corrects);
+  if (other != list.end() && other->order > list.front().order - kCorrectionLead) {
+    std::rotate(list.begin(), other, other + 1);
+  }
 }
 
 }  // namespace
@@ -55,8 +72,9 @@ void ListBuilder::gather(const SearchSources& sources, const TypedText& text,
   }
 }
 
-void ListBuilder::rank(const SearchSources& sources, const TypedText& text, const WordQuery& query,
-                       const Shares& shares, std::size_t han_shown, ReplyBuffers* out) {
+// Scores the pool and ranks what of it may be offered.
+void ListBuilder::weigh(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+                        const Shares& shares, ReplyBuffers* out) {
   const std::string_view rest_of_word = text.rest_of_word();
   std::array<char, 2 * text::kMaxUnitBytes> next_lower;
   const std::string_view next_key(
@@ -83,22 +101,72 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
     out->ranked.push_back(
         {word.score + (passed ? PassedOver::kLogOverlooked : 0), word.score, &word, nullptr});
   }
+}
+
+// Asks the sources of whole candidates and ranks what may be offered here. `words`: why words are
+// not, or Answered.
+void ListBuilder::ask_for_offers(const SearchSources& sources, const TypedText& text,
+                                 const WordQuery& query, Silence words, ReplyBuffers* out) {
+  out->offers.clear();
+  if (!text.rest_of_word().empty()) {
+    return;
+  }
+  for (OfferSource* source : sources.offers) {
+    source->offer(text, query, out->pool, &out->offers);
+  }
+  const std::string_view typed = text.open_word();
+  const std::size_t pool_words = out->ranked.size();
+  for (const Offer& offer : out->offers.offers()) {
+    if ((words != Silence::Answered && offer.origin != Origin::Emoji) ||
+        (offer.erase_bytes == 0 ? !offer.text.starts_with(typed) || offer.text == typed
+                                : !text.can_erase(offer.erase_bytes, 0) || text.owes_space()) ||
+        same_word(offer.text, text.next_word_after())) {
+      continue;
+    }
+    std::array<char, 2 * text::kMaxUnitBytes> lower;
+    const std::string_view key(lower.data(),
+                               text::copy_lower(offer.text, lower.data(), lower.size()));
+    const bool word_place = offer.erase_bytes == 0 || offer.erase_bytes == typed.size();
+    bool known = false;
+    for (std::size_t i = 0; word_place && !known && i < pool_words; ++i) {
+      known = out->ranked[i].word->key == key;
+    }
+    if (known) {
+      continue;
+    }
+    const bool passed =
+        offer.erase_bytes == 0 && sources.passed_over != nullptr && sources.passed_over->holds(key);
+    out->ranked.push_back({offer.score() + (passed ? PassedOver::kLogOverlooked : 0), offer.score(),
+                           nullptr, nullptr, &offer});
+  }
+}
+
+void ListBuilder::order(const WordQuery& query, std::size_t han_shown, ReplyBuffers* out) {
   for (std::size_t i = 0; i < han_shown; ++i) {
     const float score = out->han_words[i].log_prob;
     out->ranked.push_back({score, score, nullptr, &out->han_words[i]});
   }
-  const auto order = [](const Ranked& a, const Ranked& b) {
+  const auto kind = [](const Ranked& entry) {
+    return entry.word != nullptr ? 0 : (entry.han != nullptr ? 1 : 2);
+  };
+  const auto before = [&](const Ranked& a, const Ranked& b) {
     if (a.order != b.order) {
       return a.order > b.order;
     }
-    if ((a.word == nullptr) != (b.word == nullptr)) {
-      return a.word != nullptr;
+    if (kind(a) != kind(b)) {
+      return kind(a) < kind(b);
     }
-    return a.word != nullptr ? a.word->key < b.word->key : a.han->han < b.han->han;
+    if (a.word != nullptr) {
+      return a.word->key < b.word->key;
+    }
+    return a.han != nullptr ? a.han->han < b.han->han : a.offer->text < b.offer->text;
   };
   const std::size_t size = std::min(query.wanted, out->ranked.size());
   std::partial_sort(out->ranked.begin(), out->ranked.begin() + static_cast<std::ptrdiff_t>(size),
-                    out->ranked.end(), order);
+                    out->ranked.end(), before);
+  if (size > 1) {
+    demote_correction(std::span(out->ranked).first(size));
+  }
   // Behind the list, where there is room: likelier words that were passed over. A ghost may still
   // begin with one.
   const auto rest = out->ranked.begin() + static_cast<std::ptrdiff_t>(size);
@@ -106,9 +174,28 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
       std::min({kPassedOverKept, Reply::kMaxCandidates - size, out->ranked.size() - size});
   std::partial_sort(rest, rest + static_cast<std::ptrdiff_t>(room), out->ranked.end(),
                     [&](const Ranked& a, const Ranked& b) {
-                      return a.score != b.score ? a.score > b.score : order(a, b);
+                      return a.score != b.score ? a.score > b.score : before(a, b);
                     });
   out->ranked.resize(size + room);
+}
+
+// Why no words are offered at this place; Answered if they are.
+Silence ListBuilder::silence_for(const TypedText& text) const {
+  const std::string_view typed = text.open_word();
+  if (text.ends_in_half_character()) {
+    return Silence::HalfCharacter;
+  }
+  if (typed.empty() && !text.rest_of_word().empty()) {
+    // Before a word's first letter: whatever is inserted would run into it.
+    return Silence::MidWord;
+  }
+  if (base::count_code_points(typed) > kMaxPrefixLetters || text.in_address()) {
+    return Silence::NothingKnown;
+  }
+  if (typed.empty() && text.needs_space()) {
+    return Silence::NeedsSpace;
+  }
+  return Silence::Answered;
 }
 
 void ListBuilder::build(const SearchSources& sources, const TypedText& text, std::size_t wanted,
@@ -121,40 +208,33 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
   const std::string_view typed = text.open_word();
   const std::string_view rest_of_word = text.rest_of_word();
   Silence& silence = out->reply.silence;
-  if (text.ends_in_half_character()) {
-    silence = Silence::HalfCharacter;
-    return;
-  }
-  if (typed.empty() && !rest_of_word.empty()) {
-    // Before a word's first letter: whatever is inserted would run into it.
-    silence = Silence::MidWord;
-    return;
-  }
-  if (base::count_code_points(typed) > kMaxPrefixLetters || text.in_address()) {
-    silence = Silence::NothingKnown;
-    return;
-  }
-  if (typed.empty() && text.needs_space()) {
-    silence = Silence::NeedsSpace;
+  silence = silence_for(text);
+  if (silence == Silence::HalfCharacter || silence == Silence::MidWord ||
+      (silence != Silence::Answered && sources.offers.empty())) {
     return;
   }
   WordQuery query = word_query(text, &out->prefix_bytes);
   out->prefix_length = query.prefix.size();
   query.wanted = wanted;
   query.kind = sources.mixing->word_kind;
-  const Shares shares = shares_of(sources, text, query.prefix);
-  query.network_share = shares.network;
-  query.deep_share = shares.deep;
   std::size_t han_shown = 0;
-  if (typed.empty()) {
-    out->han_count = han_search_.next(sources, text, shares, out->han_words);
-    han_shown = std::min(out->han_count, kHanShown);
-    if (han_shown >= wanted && wanted > 0) {
-      query.rival = std::exp(out->han_words[wanted - 1].log_prob);
+  Shares shares;
+  if (silence == Silence::Answered) {
+    shares = shares_of(sources, text, query.prefix);
+    query.network_share = shares.network;
+    query.deep_share = shares.deep;
+    if (typed.empty()) {
+      out->han_count = han_search_.next(sources, text, shares, out->han_words);
+      han_shown = std::min(out->han_count, kHanShown);
+      if (han_shown >= wanted && wanted > 0) {
+        query.rival = std::exp(out->han_words[wanted - 1].log_prob);
+      }
     }
+    gather(sources, text, query, out);
+    weigh(sources, text, query, shares, out);
   }
-  gather(sources, text, query, out);
-  rank(sources, text, query, shares, han_shown, out);
+  ask_for_offers(sources, text, query, silence, out);
+  order(query, han_shown, out);
 
   // Chinese characters that made it into the list grow into words.
   std::array<HanWord, Reply::kMaxCandidates> growing;
@@ -183,7 +263,9 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
       ++out->count;
     }
   }
-  if (out->count == 0) {
+  if (out->count > 0) {
+    silence = Silence::Answered;
+  } else if (silence == Silence::Answered) {
     silence = rest_of_word.empty() ? Silence::NothingKnown : Silence::MidWord;
   }
 }
@@ -194,7 +276,16 @@ bool ListBuilder::write(const Ranked& entry, const TypedText& text, SentenceStar
   std::array<char, kMaxCandidateBytes>& bytes = out->texts[out->count];
   Candidate& candidate = out->candidates[out->count];
   std::size_t length = 0;
-  if (entry.word != nullptr) {
+  candidate.erase_before = 0;
+  if (entry.offer != nullptr) {
+    if (entry.offer->text.size() > bytes.size()) {
+      return false;
+    }
+    length = entry.offer->text.copy(bytes.data(), bytes.size());
+    candidate.log_prob = entry.score;
+    candidate.origin = entry.offer->origin;
+    candidate.erase_before = entry.offer->erase_bytes;
+  } else if (entry.word != nullptr) {
     if (typed.size() > bytes.size()) {
       return false;
     }
@@ -224,7 +315,8 @@ bool ListBuilder::write(const Ranked& entry, const TypedText& text, SentenceStar
   }
   candidate.log_prob = std::min(candidate.log_prob, 0.0F);
   candidate.text = {bytes.data(), length};
-  candidate.insert = candidate.text.substr(typed.size());
+  candidate.insert =
+      candidate.erase_before != 0 ? candidate.text : candidate.text.substr(typed.size());
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "predict/casing.h"
 #include "predict/han_search.h"
+#include "predict/offer.h"
 #include "predict/reply.h"
 #include "predict/source.h"
 #include "predict/word_query.h"
@@ -19,17 +20,18 @@ class Engine;
 
 inline constexpr std::size_t kMaxCandidateBytes = 192;
 
-/// A candidate before it is written out: a word of the pool or a Chinese word.
+/// A candidate before it is written out: a word of the pool, a Chinese word or an offer.
 struct Ranked {
   float order = kImpossible;  ///< score, less what was passed over
   float score = kImpossible;
   const PoolWord* word = nullptr;
   const HanWord* han = nullptr;
+  const Offer* offer = nullptr;
 };
 
 /// One reply and all that its views point into. Large; made once.
 struct ReplyBuffers {
-  ReplyBuffers() { ranked.reserve(WordPool::kCapacity + HanSearch::kPool); }
+  ReplyBuffers() { ranked.reserve(WordPool::kCapacity + HanSearch::kPool + OfferList::kCapacity); }
   ReplyBuffers(const ReplyBuffers&) = delete;
   ReplyBuffers& operator=(const ReplyBuffers&) = delete;
 
@@ -41,6 +43,7 @@ struct ReplyBuffers {
   float pool_mass = 0;                              ///< its probability
   std::array<HanWord, HanSearch::kPool> han_words;
   std::size_t han_count = 0;
+  OfferList offers;  ///< their texts live until the sources are asked again
   PrefixBytes prefix_bytes;
   std::size_t prefix_length = 0;
   std::vector<Ranked> ranked;
@@ -64,8 +67,12 @@ class ListBuilder {
  private:
   void gather(const SearchSources& sources, const TypedText& text, const WordQuery& query,
               ReplyBuffers* out);
-  void rank(const SearchSources& sources, const TypedText& text, const WordQuery& query,
-            const Shares& shares, std::size_t han_shown, ReplyBuffers* out);
+  void weigh(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+             const Shares& shares, ReplyBuffers* out);
+  void order(const WordQuery& query, std::size_t han_shown, ReplyBuffers* out);
+  Silence silence_for(const TypedText& text) const;
+  void ask_for_offers(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+                      Silence words, ReplyBuffers* out);
   bool write(const Ranked& entry, const TypedText& text, SentenceStart start, ReplyBuffers* out);
   std::string_view display(const PoolWord& word) const;
 

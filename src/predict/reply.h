@@ -13,9 +13,19 @@
 namespace laya::predict {
 
 /// Which source put a candidate into the pool. Both: more than one proposed it by itself.
-enum class Origin : std::uint8_t { Network, Ngram, Both, Deep };
+enum class Origin : std::uint8_t {
+  Network,
+  Ngram,
+  Both,
+  Deep,
+  Lexicon,     ///< a word that network and table do not know
+  Emoji,       ///< by its name
+  Correction,  ///< what was typed, as it was probably meant
+  Pinyin,      ///< Chinese for Latin letters typed
+  Remote,      ///< the completion server that the user configured
+};
 
-/// Short lower-case name of `origin` ("network", "ngram", "both", "deep"), for JSON.
+/// Short lower-case name of `origin` ("network", "ngram", "both", "deep", "lexicon", …), for JSON.
 constexpr const char* origin_name(Origin origin) {
   switch (origin) {
     case Origin::Network:
@@ -26,18 +36,30 @@ constexpr const char* origin_name(Origin origin) {
       return "both";
     case Origin::Deep:
       return "deep";
+    case Origin::Lexicon:
+      return "lexicon";
+    case Origin::Emoji:
+      return "emoji";
+    case Origin::Correction:
+      return "correction";
+    case Origin::Pinyin:
+      return "pinyin";
+    case Origin::Remote:
+      return "remote";
   }
   return "both";
 }
 
-/// One entry of the list. Always: typed prefix + insert == text, byte for byte (peers.md, complaint
-/// 1).
+/// One entry of the list. Accepting it takes erase_before bytes away left of the caret and puts
+/// `insert` there. Where it takes nothing away: typed prefix + insert == text, byte for byte
+/// (peers.md, complaint 1); else insert == text.
 struct Candidate {
   std::string_view
       text;  ///< the whole word or phrase as it will stand, typed prefix included, without a space
   std::string_view insert;  ///< what accepting it adds at the caret
   float log_prob = 0;  ///< natural logarithm of p(word | context), before the prefix was typed; ≤ 0
   Origin origin = Origin::Both;
+  std::uint16_t erase_before = 0;  ///< 0 but for what changes what is typed (corrections, emoji)
 };
 
 /// The grey phrase after the caret. It only ever extends what was typed.

@@ -1,6 +1,7 @@
 // The sources of one session, and their shares at a place of the text.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "predict/mixing.h"
@@ -11,6 +12,7 @@ namespace laya::predict {
 class DeepSource;
 class NetworkSource;
 class NgramSource;
+class OfferSource;
 class PassedOver;
 class PieceIndex;
 
@@ -22,6 +24,7 @@ struct SearchSources {
   const Mixing* mixing = nullptr;
   DeepSource* deep = nullptr;
   const PassedOver* passed_over = nullptr;  ///< words that count little now; may be nullptr
+  std::span<OfferSource* const> offers = {};  ///< asked in this order when the pool is scored
 };
 
 /// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,

@@ -26,12 +26,17 @@ Session::Impl::Impl(const Engine& e)
   if (e.network() != nullptr) {
     network.emplace(*e.network(), *e.tokenizer(), e.index(), e.ngrams(), e.threads());
   }
+  for (const OfferSourceFactory& make : e.offer_sources()) {
+    own_offers.push_back(make());
+    offers.push_back(own_offers.back().get());
+  }
   instant = {network ? &*network : nullptr,
              ngrams ? &*ngrams : nullptr,
              &e.index(),
              &e.mixing(),
              nullptr,
-             &passed_over};
+             &passed_over,
+             offers};
   sources = instant;
   if (service != nullptr) {
     line.emplace(service->tier());
@@ -133,6 +138,9 @@ void Session::Impl::block(std::uint64_t new_revision) {
   }
   if (deep) {
     deep->clear();
+  }
+  for (OfferSource* source : offers) {
+    source->clear();
   }
   revision = new_revision;
 }
@@ -259,6 +267,10 @@ void Session::Impl::show(const ReplyBuffers& out) {
   for (std::size_t i = 0; i < out.reply.candidates.size(); ++i) {
     if (out.shown[i].word != nullptr) {
       passed_over.shown(out.shown[i].word->key);
+    } else if (out.shown[i].offer != nullptr && out.candidates[i].erase_before == 0) {
+      std::array<char, 2 * text::kMaxUnitBytes> key;
+      passed_over.shown(
+          {key.data(), text::copy_lower(out.candidates[i].text, key.data(), key.size())});
     }
   }
 }

@@ -122,6 +122,9 @@ std::size_t Session::Impl::ghost_starts(const ReplyBuffers& from,
     }
   }
   for (std::size_t i = 0; i < from.count && size < starts.size(); ++i) {
+    if (from.shown[i].offer != nullptr) {
+      continue;  // a ghost extends what is typed by what the models know
+    }
     starts[size] = {};
     starts[size].kind = GhostStart::Kind::Word;
     starts[size].insert = from.candidates[i].insert;
@@ -181,7 +184,7 @@ void Session::Impl::ghost_late(const base::CancelFlag& cancel) {
 bool Session::Impl::keeps_ghost(const ReplyBuffers& out) const {
   const std::string_view ghost = answer.reply.ghost.text;
   for (std::size_t i = 0; i < std::min<std::size_t>(out.count, 3); ++i) {
-    if (ghost.starts_with(out.candidates[i].insert)) {
+    if (out.shown[i].offer == nullptr && ghost.starts_with(out.candidates[i].insert)) {
       return true;
     }
   }

@@ -8,7 +8,9 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "predict/deep_service.h"
 #include "predict/deep_source.h"
@@ -17,6 +19,7 @@
 #include "predict/list_builder.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"
+#include "predict/offer.h"
 #include "predict/passed_over.h"
 #include "predict/session.h"
 #include "predict/source.h"
@@ -86,7 +89,9 @@ struct Session::Impl {
   std::optional<NgramSource> ngrams;
   std::optional<NetworkSource> network;
   std::optional<DeepSource> deep;
-  SearchSources instant;  // without the decoder
+  std::vector<std::unique_ptr<OfferSource>> own_offers;
+  std::vector<OfferSource*> offers;  // the same
+  SearchSources instant;             // without the decoder
   SearchSources sources;
   ListBuilder lists;
   PassedOver passed_over;
