@@ -2,18 +2,18 @@
 #include <cmath>
 #include <string_view>
 
+#include "eval/evaluate_rerank.h"
 #include "fuzz_target.h"
-#include "predict/evaluate_rerank.h"
 
 using laya::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto got = laya::predict::parse_nbest({reinterpret_cast<const char*>(data), size});
+  const auto got = laya::eval::parse_nbest({reinterpret_cast<const char*>(data), size});
   if (!got) {
     require(got.error().message.starts_with("line "));
     return 0;
   }
-  for (const laya::predict::NbestSentence& sentence : *got) {
+  for (const laya::eval::NbestSentence& sentence : *got) {
     for (const auto& candidate : sentence.candidates) {
       require(std::isfinite(candidate.score));
     }

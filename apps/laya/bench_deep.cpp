@@ -3,9 +3,9 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "eval/lines.h"
 #include "observe/memory_figures.h"
 #include "predict/deep_model.h"
-#include "predict/evaluate.h"
 #include "predict/session.h"
 
 namespace laya::apps {
@@ -134,9 +134,9 @@ Result<DeepReport> time_deep(const predict::Engine& engine, std::string_view tex
   if (const auto memory = observe::read_memory_figures(); memory) {
     report.resident_mb = static_cast<double>(memory->resident) / 1e6;
   }
-  predict::GhostBenchOptions ghost;
+  eval::GhostBenchOptions ghost;
   ghost.contexts = options.ghost_contexts;
-  auto phrases = predict::bench_ghost(engine, predict::text_lines(text), ghost);
+  auto phrases = eval::bench_ghost(engine, eval::text_lines(text), ghost);
   if (!phrases) return std::move(phrases).error();
   report.ghost = *phrases;
   for (const model::Threads threads : {model::Threads::One, model::Threads::Two}) {
@@ -152,7 +152,7 @@ Result<DeepReport> time_deep(const predict::Engine& engine, std::string_view tex
 
 nlohmann::ordered_json to_json(const DeepReport& report) {
   const DeepKeyTimes& keys = report.keys;
-  const predict::GhostBenchResult& ghost = report.ghost;
+  const eval::GhostBenchResult& ghost = report.ghost;
   return {{"model", report.model},
           {"kernels", report.kernels},
           {"one_thread", timing_json(report.one)},
@@ -191,7 +191,7 @@ void print(const DeepReport& report) {
       predict::kFrameUs / 1000.0,
       100 * static_cast<double>(keys.in_frame) / static_cast<double>(keys.keys > 0 ? keys.keys : 1),
       static_cast<unsigned long long>(keys.passes));
-  const predict::GhostBenchResult& ghost = report.ghost;
+  const eval::GhostBenchResult& ghost = report.ghost;
   std::printf(
       "  verified ghost of 8 tokens: %.0f passes (p50; %.1f mean), %.2f ms; without drafts %.0f "
       "passes, %.2f ms; %zu of %zu phrases differ\n",

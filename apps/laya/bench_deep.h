@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "bench_keys.h"
+#include "eval/deep_ghost_bench.h"
 #include "model/decoder_bench.h"
-#include "predict/deep_ghost_bench.h"
 #include "predict/engine.h"
 
 namespace laya::apps {
@@ -36,7 +36,7 @@ struct DeepReport {
   model::DecoderTiming one;  ///< thread
   model::DecoderTiming two;
   DeepKeyTimes keys;
-  predict::GhostBenchResult ghost;
+  eval::GhostBenchResult ghost;
   double resident_mb = 0;  ///< with the decoder, after typing
 };
 

@@ -23,10 +23,12 @@ const std::map<std::string, std::set<std::string>> kRooms{
     {"learn", {"base", "text"}},
     {"predict", {"base", "text", "model", "learn"}},
     {"decide", {"base", "text", "model"}},
+    {"eval", {"base", "text", "model", "pinyin", "predict"}},
     {"observe", {"base"}},
     {"capi", {"base", "predict", "decide"}},
     {"train",
-     {"base", "simd", "text", "format", "model", "predict"}},  // predict: for evaluation only
+     {"base", "simd", "text", "format", "model", "predict",
+      "eval"}},  // the last two: for evaluation
     {"frontends", {"base", "wire"}},
 };
 

@@ -1,14 +1,20 @@
-#include "predict/evaluate.h"
+#include "eval/evaluate.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "predict/learn_mixing.h"
+#include "eval/learn_mixing.h"
 #include "predict/test_engine.h"
 
-namespace laya::predict {
+namespace laya::eval {
 namespace {
+
+using predict::even_mixing;
+using predict::full_engine;
+using predict::Mixing;
+using predict::network_engine;
+using predict::table_engine;
 
 // Words that no list holds cost all their letters, and the space between them.
 TEST(Evaluate, CountsKeysAsTheBaselineDoes) {
@@ -67,10 +73,6 @@ TEST(Evaluate, NextCharactersAreCountedOverHanOnly) {
   EXPECT_EQ(last, 1U);
 }
 
-TEST(Evaluate, LinesLoseCarriageReturnsAndBlanks) {
-  EXPECT_EQ(text_lines("a b\r\n\r\n \nc"), (std::vector<std::string>{"a b", "c"}));
-}
-
 TEST(LearnMixing, GivesARandomNetworkNoShare) {
   const std::vector<std::string> words = {"I will see you tomorrow",
                                           "thank you very much for your help",
@@ -85,4 +87,4 @@ TEST(LearnMixing, GivesARandomNetworkNoShare) {
 }
 
 }  // namespace
-}  // namespace laya::predict
+}  // namespace laya::eval

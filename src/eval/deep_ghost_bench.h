@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "eval/evaluate.h"
 #include "predict/engine.h"
-#include "predict/evaluate.h"
 
-namespace laya::predict {
+namespace laya::eval {
 
 /// Where in the text ghosts are searched. Typed: behind each word, line after line, as somebody
 /// types it; what the decoder said a moment ago is remembered. Scattered: one place a line, far
@@ -39,7 +39,8 @@ struct GhostBenchResult {
 
 /// Needs a decoder (BadArgument without). One session's worth of memory; one thread and the
 /// decoder's own.
-Result<GhostBenchResult> bench_ghost(const Engine& engine, const std::vector<std::string>& lines,
+Result<GhostBenchResult> bench_ghost(const predict::Engine& engine,
+                                     const std::vector<std::string>& lines,
                                      const GhostBenchOptions& options);
 
-}  // namespace laya::predict
+}  // namespace laya::eval

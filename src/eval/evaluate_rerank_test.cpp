@@ -1,16 +1,27 @@
-#include "predict/evaluate_rerank.h"
+#include "eval/evaluate_rerank.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "predict/test_deep_models.h"
 #include "predict/instant_scorer.h"
-#include "predict/test_slow_decoder.h"
+#include "predict/test_deep_models.h"
 #include "predict/test_engine.h"
+#include "predict/test_slow_decoder.h"
 
-namespace laya::predict {
+namespace laya::eval {
 namespace {
+
+using predict::Engine;
+using predict::full_engine;
+using predict::InstantScorer;
+using predict::SlowDecoder;
+using predict::SlowDecoderWatch;
+using predict::small_tokenizer;
+using predict::table_engine;
+using predict::test_network;
+using predict::test_table;
+using predict::test_tokenizer;
 
 TEST(ParseNbest, ReadsListsAndWhatStandsBefore) {
   const auto got = parse_nbest(
@@ -100,4 +111,4 @@ TEST(InstantScorer, ColumnsAreIndependent) {
 }
 
 }  // namespace
-}  // namespace laya::predict
+}  // namespace laya::eval

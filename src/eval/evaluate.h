@@ -9,19 +9,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "eval/lines.h"
 #include "predict/deep_statistics.h"
 #include "predict/engine.h"
 
-namespace laya::predict {
-
-/// Called now and then with lines done and lines in all; return value ignored. May be empty.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
+namespace laya::eval {
 
 /// LowerCased: the text is lower-cased before it is typed, as trigram.py does. AsTyped: letters
 /// keep their case, only the comparison ignores it.
@@ -46,11 +42,11 @@ struct KsrResult {
   std::uint64_t words = 0;
   std::uint64_t keystrokes = 0;  ///< without any prediction
   std::vector<Slot> slots;       ///< in the order asked
-  DeepStatistics deep;           ///< what the decoder did; zeros without one
+  predict::DeepStatistics deep;  ///< what the decoder did; zeros without one
 };
 
 /// Types `lines` into one session. BadArgument for a slot count out of range or no lines.
-Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::string>& lines,
+Result<KsrResult> evaluate_ksr(const predict::Engine& engine, const std::vector<std::string>& lines,
                                const KsrOptions& options);
 
 struct NextCharOptions {
@@ -63,12 +59,12 @@ struct NextCharResult {
   std::uint64_t characters = 0;  ///< Han characters predicted (U+4E00…U+9FFF)
   std::uint64_t top1 = 0;
   std::uint64_t top3 = 0;
-  DeepStatistics deep;
+  predict::DeepStatistics deep;
 };
 
 /// Before each Han character of each line, asks for the next Han character; other characters are
 /// context.
-Result<NextCharResult> evaluate_next_char(const Engine& engine,
+Result<NextCharResult> evaluate_next_char(const predict::Engine& engine,
                                           const std::vector<std::string>& lines,
                                           const NextCharOptions& options);
 
@@ -77,7 +73,4 @@ std::string to_json(const KsrResult& result);
 /// {"lines":…,"characters":…,"top1":0.24,"top3":0.375} on one line.
 std::string to_json(const NextCharResult& result);
 
-/// The lines of plain UTF-8 text (no trailing '\r'), blank ones left out. Views into `text`.
-std::vector<std::string> text_lines(std::string_view text);
-
-}  // namespace laya::predict
+}  // namespace laya::eval

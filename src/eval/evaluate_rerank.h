@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "eval/evaluate.h"
 #include "predict/engine.h"
-#include "predict/evaluate.h"
 
-namespace laya::predict {
+namespace laya::eval {
 
 struct NbestSentence {
   struct Candidate {
@@ -60,7 +60,7 @@ struct RerankResult {
 };
 
 /// Needs an engine with a decoder (BadArgument without); network or table for the instant tier.
-Result<RerankResult> evaluate_rerank(const Engine& engine,
+Result<RerankResult> evaluate_rerank(const predict::Engine& engine,
                                      const std::vector<NbestSentence>& sentences,
                                      const RerankOptions& options);
 
@@ -68,4 +68,4 @@ Result<RerankResult> evaluate_rerank(const Engine& engine,
 /// line.
 std::string to_json(const RerankResult& result);
 
-}  // namespace laya::predict
+}  // namespace laya::eval

@@ -1,4 +1,4 @@
-#include "predict/deep_ghost_bench.h"
+#include "eval/deep_ghost_bench.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,8 +13,25 @@
 #include "predict/typed_text.h"
 #include "text/tokenizer.h"
 
-namespace laya::predict {
+namespace laya::eval {
 namespace {
+
+using predict::DeepGhost;
+using predict::DeepGhostCounts;
+using predict::DeepGhostRequest;
+using predict::DeepSource;
+using predict::Engine;
+using predict::GhostSearch;
+using predict::GhostStart;
+using predict::LeftEdge;
+using predict::ListBuilder;
+using predict::NetworkSource;
+using predict::NgramSource;
+using predict::NodesOfList;
+using predict::ReplyBuffers;
+using predict::SearchSources;
+using predict::Source;
+using predict::TypedText;
 
 double median(std::vector<double> values) {
   if (values.empty()) {
@@ -186,4 +203,4 @@ Result<GhostBenchResult> bench_ghost(const Engine& engine, const std::vector<std
   return result;
 }
 
-}  // namespace laya::predict
+}  // namespace laya::eval

@@ -1,4 +1,4 @@
-#include "predict/evaluate_rerank.h"
+#include "eval/evaluate_rerank.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,8 +14,12 @@
 #include "predict/instant_scorer.h"
 #include "predict/sentence_scorer.h"
 
-namespace laya::predict {
+namespace laya::eval {
 namespace {
+
+using predict::Engine;
+using predict::InstantScorer;
+using predict::SentenceScorer;
 
 constexpr double kLn10 = 2.302585092994046;
 constexpr double kGivenWeights[] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25, 1.5, 2, 3};
@@ -291,4 +295,4 @@ std::string to_json(const RerankResult& result) {
   return json.dump();
 }
 
-}  // namespace laya::predict
+}  // namespace laya::eval

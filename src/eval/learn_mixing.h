@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "eval/evaluate.h"
 #include "predict/engine.h"
-#include "predict/evaluate.h"
 
-namespace laya::predict {
+namespace laya::eval {
 
 struct LearnMixingOptions {
   std::size_t max_lines = 0;  ///< of each text; 0: all
@@ -26,7 +26,7 @@ struct LearnMixingOptions {
 };
 
 struct LearntMixing {
-  Mixing mixing;
+  predict::Mixing mixing;
   std::size_t word_keys = 0;  ///< keys looked at
   std::size_t han_characters = 0;
   double word_hits_before =
@@ -39,12 +39,13 @@ struct LearntMixing {
 /// Types `word_lines` and `han_lines` into a session of `engine` and chooses weights: λ where it
 /// has network and table only, δ where it has a decoder too (BadArgument without network and
 /// table).
-Result<LearntMixing> learn_mixing(const Engine& engine, const std::vector<std::string>& word_lines,
+Result<LearntMixing> learn_mixing(const predict::Engine& engine,
+                                  const std::vector<std::string>& word_lines,
                                   const std::vector<std::string>& han_lines,
                                   const LearnMixingOptions& options);
 
 /// The weights as they stand in mixing.cpp, and as JSON:
 /// {"word_kind":…,"word_network":[[…],…],"han_kind":…,"han_network":[…],"word_deep_kind":…,…}.
-std::string to_json(const Mixing& mixing);
+std::string to_json(const predict::Mixing& mixing);
 
-}  // namespace laya::predict
+}  // namespace laya::eval

@@ -1,4 +1,4 @@
-#include "predict/learn_mixing.h"
+#include "eval/learn_mixing.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,21 @@
 #include "text/script.h"
 #include "text/units.h"
 
-namespace laya::predict {
+namespace laya::eval {
 namespace {
+
+using predict::Engine;
+using predict::HanSearch;
+using predict::HanWord;
+using predict::kImpossible;
+using predict::kUntilDone;
+using predict::Mixing;
+using predict::MixingKind;
+using predict::NextHan;
+using predict::PoolWord;
+using predict::Session;
+using predict::Shares;
+using predict::Want;
 
 constexpr std::size_t kGrid = 20;  // steps of 0.05
 
@@ -108,12 +121,6 @@ std::size_t best_shares(const Places& data, MixingKind kind, std::span<float> sh
     total += table[b][chosen].sum();
   }
   return total;
-}
-
-std::string lowered(std::string_view text) {
-  std::string out;
-  text::append_lower(text, &out);
-  return out;
 }
 
 bool is_word(std::string_view text) {
@@ -305,4 +312,4 @@ std::string to_json(const Mixing& mixing) {
   return json.dump();
 }
 
-}  // namespace laya::predict
+}  // namespace laya::eval

@@ -1,0 +1,16 @@
+// The parts of `laya eval`, one function a subcommand, one file each (eval_<name>.cpp).
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "command.h"
+
+namespace laya::apps {
+
+/// `outcome` must outlive the parse.
+void add_eval_ksr(CLI::App& eval, Outcome& outcome);
+void add_eval_next_char(CLI::App& eval, Outcome& outcome);
+void add_eval_rerank(CLI::App& eval, Outcome& outcome);
+void add_eval_mixing(CLI::App& eval, Outcome& outcome);
+
+}  // namespace laya::apps

@@ -1,0 +1,73 @@
+// What the parts of `laya eval` share: the text, the tiers to measure, progress, printing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "command.h"
+#include "eval/lines.h"
+#include "model_lookup.h"
+#include "predict/deep_statistics.h"
+#include "predict/engine.h"
+
+namespace laya::apps {
+
+/// What nearly every part may be told.
+struct EvalText {
+  ModelOptions model;
+  std::string file;
+  std::size_t lines = 0;  ///< 0: all
+  bool json = false;
+};
+
+/// Adds --file, --lines, --json and the options of the model.
+void add_eval_text(CLI::App& command, EvalText& options);
+
+/// A counter on a terminal's standard error; nothing elsewhere.
+eval::Progress progress();
+
+/// The lines of `path` that are not blank ("-": standard input); BadArgument when there are none.
+Result<std::vector<std::string>> lines_of(const std::string& path);
+
+/// The engine to measure, and, when it has a decoder, the instant tier alone beside it.
+struct Tiers {
+  predict::Engine both;
+  std::optional<predict::Engine> instant;
+  std::string deep;  ///< name of the decoder, empty without
+};
+
+Result<Tiers> open_tiers(const ModelOptions& options);
+
+/// Prints the result's own line `both`, with the decoder's name and the instant tier's result in it
+/// ("deep_model", "instant"; null without). Both are JSON objects; `instant` may be empty.
+void print_json(const std::string& both, const std::string& instant, const Tiers& tiers);
+
+/// How much work the decoder was, as one line; nothing without one.
+void print_passes(const Tiers& tiers, const predict::DeepStatistics& deep);
+
+/// What was measured with all tiers, and with the instant one alone where there is a decoder.
+template <typename T>
+struct Measured {
+  T both;
+  std::optional<T> instant;
+};
+
+/// Calls `measure(engine)`, which gives a Result<T>, for each of them.
+template <typename T, typename Measure>
+Result<Measured<T>> measure_tiers(const Tiers& tiers, const Measure& measure) {
+  Result<T> both = measure(tiers.both);
+  if (!both) return std::move(both).error();
+  Measured<T> measured{std::move(both).value(), std::nullopt};
+  if (tiers.instant) {
+    Result<T> alone = measure(*tiers.instant);
+    if (!alone) return std::move(alone).error();
+    measured.instant = std::move(alone).value();
+  }
+  return measured;
+}
+
+}  // namespace laya::apps
