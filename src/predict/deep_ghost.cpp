@@ -114,6 +114,9 @@ Result<bool> DeepGhost::search(const DeepGhostRequest& request) {
   passes_ = 0;
   ++counts_.searches;
   const std::string_view before = request.text->before();
+  if (request.sources.block_list != nullptr) {
+    before_ = request.sources.block_list->after(before);
+  }
   const std::string_view tail = before.substr(std::min(request.closed_bytes, before.size()));
   drafter_.begin(request.sources, request.vocabulary, *request.text);
   const std::size_t starts = std::min(request.starts.size(), kStarts);
@@ -243,6 +246,11 @@ bool DeepGhost::repeats_what_follows() const {
 void DeepGhost::consider(float log_prob) {
   log_here_ = log_prob;
   if (log_prob < GhostRules::kLeastLog || !has_letters(phrase_)) {
+    return;
+  }
+  if (request_->sources.block_list != nullptr &&
+      request_->sources.block_list->blocks(before_, phrase_)) {
+    over_ = true;  // nothing longer can be better
     return;
   }
   const float benefit = ghost_benefit(phrase_, log_prob);

@@ -18,6 +18,7 @@
 
 #include "base/cancel_flag.h"
 #include "base/result.h"
+#include "predict/block_list.h"
 #include "predict/deep_ghost_drafter.h"
 #include "predict/deep_ghost_verifier.h"
 #include "predict/ghost_search.h"
@@ -184,6 +185,7 @@ class DeepGhost : private GhostGuide {
   float log_here_ = 0;    // ln p of the phrase as it stands, its last word finished
   float log_end_ = 0;     // ln p that its last word is finished
   bool over_ = false;
+  BlockContext before_;  // the text before the caret, for the block list
   std::string best_text_;
   float best_log_prob_ = 0;
   float best_benefit_ = 0;

@@ -10,6 +10,7 @@
 #include "model/decoder.h"
 #include "model/model_bundle.h"
 #include "model/ngram.h"
+#include "predict/block_list.h"
 #include "predict/deep_model.h"
 #include "predict/deep_service.h"
 #include "predict/offer_sources.h"
@@ -70,6 +71,7 @@ struct Engine::Parts {
   Mixing mixing;
   model::Threads threads = model::Threads::One;
   std::vector<OfferSourceFactory> offer_sources;
+  std::unique_ptr<const BlockList> block_list;
   std::unique_ptr<DeepService> deep;  // last: its thread looks at the rest
 };
 
@@ -152,6 +154,13 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
     }
   }
   Engine engine(std::move(parts));
+  if (!paths.block_list_path.empty()) {
+    auto list = BlockList::open(paths.block_list_path);
+    if (!list) {
+      return list.error();
+    }
+    engine.set_block_list(std::make_unique<const BlockList>(std::move(*list)));
+  }
   auto offers = open_offer_sources(paths, engine);
   if (!offers) {
     return offers.error();
@@ -202,6 +211,12 @@ Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
 void Engine::add_offer_source(OfferSourceFactory factory) {
   parts_->offer_sources.push_back(std::move(factory));
 }
+
+void Engine::set_block_list(std::unique_ptr<const BlockList> list) {
+  parts_->block_list = std::move(list);
+}
+
+const BlockList* Engine::block_list() const { return parts_->block_list.get(); }
 
 const DeepModel* Engine::deep() const {
   return parts_->deep != nullptr ? parts_->deep->model() : nullptr;

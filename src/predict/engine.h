@@ -31,6 +31,7 @@ class NgramModel;
 
 namespace laya::predict {
 
+class BlockList;
 class DeepModel;
 class DeepService;
 class PieceIndex;
@@ -84,6 +85,10 @@ class Engine {
   /// Adds a source of whole candidates (offer.h); the engine must not have sessions yet.
   void add_offer_source(OfferSourceFactory factory);
 
+  /// Sets what is never suggested; the engine must not have sessions yet. open() has read it where
+  /// its path is given.
+  void set_block_list(std::unique_ptr<const BlockList> list);
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -97,6 +102,7 @@ class Engine {
   DeepService* deep_service() const;  ///< nullptr without a decoder; thread-safe
   const DeepOptions& deep_options() const;
   std::span<const OfferSourceFactory> offer_sources() const;
+  const BlockList* block_list() const;  ///< nullptr without one
   const PieceIndex& index() const;
   const Mixing& mixing() const;
   model::Threads threads() const;  ///< for a session's model passes

@@ -225,6 +225,10 @@ bool GhostSearch::follow(const SearchSources& sources, const text::Vocabulary* v
         same_word(word, limits.next_word_after)) {
       return false;
     }
+    if (sources.block_list != nullptr &&
+        sources.block_list->blocks(before_, {out->text.data(), out->length})) {
+      return false;
+    }
     if (sources.ngrams != nullptr) {
       if (step.role == PieceRole::Mark) {
         if (from.in_word) {
@@ -250,6 +254,9 @@ bool GhostSearch::search(const SearchSources& sources, const text::Vocabulary* v
   best_benefit_ = 0;
   best_length_ = 0;
   beam_size_ = 0;
+  if (sources.block_list != nullptr) {
+    before_ = sources.block_list->after(text.before());
+  }
   const bool network = sources.network != nullptr && sources.network->prepare(text);
   if (!network && sources.ngrams == nullptr) {
     return false;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "predict/block_list.h"
 #include "predict/han_search.h"
 
 namespace laya::predict {
@@ -81,6 +82,7 @@ class GhostSearch {
               const GhostLimits& limits, Hypothesis* out) const;
   void consider(const Hypothesis& hypothesis);
 
+  BlockContext before_;  // the text before the caret, for the block list
   std::array<Hypothesis, kBeam> beam_;
   std::array<Hypothesis, kBeam> next_beam_;
   std::size_t beam_size_ = 0;

@@ -97,6 +97,9 @@ void ListBuilder::weigh(const SearchSources& sources, const TypedText& text, con
     } else if (word.key == next_key) {
       continue;  // would stand there twice (complaint 3)
     }
+    if (blocked(sources, word.key)) {
+      continue;
+    }
     const bool passed = sources.passed_over != nullptr && sources.passed_over->holds(word.key);
     out->ranked.push_back(
         {word.score + (passed ? PassedOver::kLogOverlooked : 0), word.score, &word, nullptr});
@@ -121,6 +124,14 @@ void ListBuilder::ask_for_offers(const SearchSources& sources, const TypedText& 
         (offer.erase_bytes == 0 ? !offer.text.starts_with(typed) || offer.text == typed
                                 : !text.can_erase(offer.erase_bytes, 0) || text.owes_space()) ||
         same_word(offer.text, text.next_word_after())) {
+      continue;
+    }
+    if (offer.erase_bytes <= typed.size()
+            ? blocked(sources, offer.text)
+            : sources.block_list != nullptr &&
+                  sources.block_list->blocks_after(
+                      text.before().substr(0, text.before().size() - offer.erase_bytes),
+                      offer.text)) {
       continue;
     }
     std::array<char, 2 * text::kMaxUnitBytes> lower;
@@ -198,6 +209,38 @@ Silence ListBuilder::silence_for(const TypedText& text) const {
   return Silence::Answered;
 }
 
+// Only as many as are looked into need be clean.
+void ListBuilder::drop_blocked_han(const SearchSources& sources, ReplyBuffers* out) const {
+  if (sources.block_list == nullptr) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < out->han_count && kept < kHanShown; ++i) {
+    std::array<char, 4> bytes;
+    const std::size_t length =
+        base::encode_utf8(engine_->index().han()[out->han_words[i].han[0]].code_point, bytes);
+    if (!blocked(sources, {bytes.data(), length})) {
+      out->han_words[kept++] = out->han_words[i];
+    }
+  }
+  out->han_count = kept;
+}
+
+// A character that grew into something blocked stays the character it was.
+void ListBuilder::shorten_blocked_han(const SearchSources& sources, HanWord* word) const {
+  std::array<char, 4 * HanWord::kMaxHan> bytes;
+  std::size_t length = 0;
+  std::array<std::size_t, HanWord::kMaxHan> ends;
+  for (std::size_t i = 0; i < word->length; ++i) {
+    length += base::encode_utf8(engine_->index().han()[word->han[i]].code_point,
+                                std::span<char, 4>(bytes.data() + length, 4));
+    ends[i] = length;
+  }
+  while (word->length > 1 && blocked(sources, {bytes.data(), ends[word->length - 1]})) {
+    --word->length;
+  }
+}
+
 void ListBuilder::build(const SearchSources& sources, const TypedText& text, std::size_t wanted,
                         ReplyBuffers* out) {
   out->count = 0;
@@ -219,12 +262,17 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
   query.kind = sources.mixing->word_kind;
   std::size_t han_shown = 0;
   Shares shares;
+  if (sources.block_list != nullptr) {
+    before_word_ =
+        sources.block_list->after(text.before().substr(0, text.before().size() - typed.size()));
+  }
   if (silence == Silence::Answered) {
     shares = shares_of(sources, text, query.prefix);
     query.network_share = shares.network;
     query.deep_share = shares.deep;
     if (typed.empty()) {
       out->han_count = han_search_.next(sources, text, shares, out->han_words);
+      drop_blocked_han(sources, out);
       han_shown = std::min(out->han_count, kHanShown);
       if (han_shown >= wanted && wanted > 0) {
         query.rival = std::exp(out->han_words[wanted - 1].log_prob);
@@ -246,6 +294,9 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
   }
   if (growing_count > 0) {
     han_search_.extend(sources, shares, std::span(growing.data(), growing_count));
+    for (HanWord& word : std::span(growing.data(), growing_count)) {
+      shorten_blocked_han(sources, &word);
+    }
     std::copy_n(growing.begin(), growing_count, out->han_words.begin());
     std::size_t next = 0;
     for (Ranked& entry : out->ranked) {

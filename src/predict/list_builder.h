@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "predict/block_list.h"
 #include "predict/casing.h"
 #include "predict/han_search.h"
 #include "predict/offer.h"
@@ -76,7 +77,15 @@ class ListBuilder {
   bool write(const Ranked& entry, const TypedText& text, SentenceStart start, ReplyBuffers* out);
   std::string_view display(const PoolWord& word) const;
 
+  /// Whether `candidate` must not stand behind the text before the open word.
+  bool blocked(const SearchSources& sources, std::string_view candidate) const {
+    return sources.block_list != nullptr && sources.block_list->blocks(before_word_, candidate);
+  }
+  void drop_blocked_han(const SearchSources& sources, ReplyBuffers* out) const;
+  void shorten_blocked_han(const SearchSources& sources, HanWord* word) const;
+
   const Engine* engine_;
+  BlockContext before_word_;
   HanSearch han_search_;
 };
 

@@ -9,6 +9,7 @@
 
 namespace laya::predict {
 
+class BlockList;
 class DeepSource;
 class NetworkSource;
 class NgramSource;
@@ -25,6 +26,7 @@ struct SearchSources {
   DeepSource* deep = nullptr;
   const PassedOver* passed_over = nullptr;  ///< words that count little now; may be nullptr
   std::span<OfferSource* const> offers = {};  ///< asked in this order when the pool is scored
+  const BlockList* block_list = nullptr;      ///< never suggested; may be nullptr
 };
 
 /// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,

@@ -17,7 +17,7 @@ namespace laya::predict {
 
 Session::Impl::Impl(const Engine& e)
     : engine(&e),
-      lists(e),
+      lists(e, &memory),
       ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0),
       service(e.deep_service()) {
   if (e.ngrams() != nullptr) {
@@ -36,7 +36,8 @@ Session::Impl::Impl(const Engine& e)
              &e.mixing(),
              nullptr,
              &passed_over,
-             offers};
+             offers,
+             e.block_list()};
   sources = instant;
   if (service != nullptr) {
     line.emplace(service->tier());
@@ -130,6 +131,7 @@ Session::~Session() = default;
 void Session::Impl::block(std::uint64_t new_revision) {
   text.clear();
   passed_over.clear();
+  memory.clear();
   if (ngrams) {
     ngrams->clear();
   }
@@ -159,9 +161,41 @@ void Session::set_text(const FieldText& field) {
   }
   impl_->kind = field.kind;
   impl_->revision = field.revision;
-  impl_->feed(impl_->text.assign(field.before, field.after, field.left_edge));
+  const TypedText::Delta delta = impl_->text.assign(field.before, field.after, field.left_edge);
+  if (delta.erased > 0 && delta.inserted > 0) {
+    impl_->memory.jump();
+  } else {
+    impl_->memory.key(0, delta.erased, delta.inserted);
+  }
+  impl_->offered = false;
+  impl_->feed(delta);
   impl_->feed(impl_->text.owe_space(field.pending_space));
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
+}
+
+// What a key says about the typing; before the text changes.
+void Session::Impl::remember(const Edit& change) {
+  memory.key(change.at_ms, change.erase_before + change.erase_after, change.insert.size());
+  if (!std::exchange(offered, false) || change.insert.empty()) {
+    return;
+  }
+  std::string_view taken = change.insert;
+  if (taken.size() > 1 && taken.back() == ' ') {
+    taken.remove_suffix(1);
+  }
+  if (base::count_code_points(taken) > 1) {
+    for (const ReplyBuffers* shown : {&answer, &late_answer}) {
+      for (const Candidate& candidate : shown->reply.candidates) {
+        if (candidate.insert == taken && candidate.erase_before == change.erase_before) {
+          std::array<char, 2 * text::kMaxUnitBytes> key;
+          memory.accepted(
+              {key.data(), text::copy_lower(candidate.text, key.data(), key.size())});
+          return;
+        }
+      }
+    }
+  }
+  memory.typed_on();
 }
 
 Status Session::edit(const Edit& change) {
@@ -176,6 +210,7 @@ Status Session::edit(const Edit& change) {
     return Error{ErrorCode::BadArgument,
                  "session: the edit erases more text than is kept; call set_text"};
   }
+  impl_->remember(change);
   impl_->feed(impl_->text.apply(change.erase_before, change.erase_after, change.insert));
   impl_->feed(impl_->text.owe_space(change.pending_space));
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
@@ -202,6 +237,9 @@ const Reply& Session::decide(const DecideOptions& options) {
   }
   const std::size_t wanted = std::min(options.candidates, Reply::kMaxCandidates);
   const bool ghost = options.ghost == Want::Yes;
+  impl.lists.options() = {options.taste, options.rank_features};
+  impl.late_answer.reply.candidates = {};
+  impl.offered = true;
   impl.question = {wanted, ghost ? std::max(wanted, GhostSearch::kBeam) : wanted, ghost};
   impl.asked_ns = begin;
   const bool asked = options.deep == Want::Yes && impl.ask_decoder(options);
@@ -298,6 +336,15 @@ std::span<const PoolWord> Session::pool() const {
 }
 std::span<const HanWord> Session::han_pool() const {
   return std::span<const HanWord>(impl_->answer.han_words).first(impl_->answer.han_count);
+}
+RankView Session::rank_view() {
+  impl_->take_back();
+  const std::span<const Ranked> seen = impl_->lists.looked_at();
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    impl_->rank_erases[i] = seen[i].offer != nullptr ? seen[i].offer->erase_bytes : 0;
+  }
+  return {impl_->lists.ranker().rows(), impl_->lists.looked_at_keys(),
+          std::span<const std::uint16_t>(impl_->rank_erases).first(seen.size())};
 }
 std::size_t Session::units_in_line() {
   impl_->take_back();
