@@ -45,32 +45,6 @@ Result<AlignedBytes> pack_matrix(const simd::PackedShape& shape, std::span<const
   return bytes;
 }
 
-Status add_matrix(format::ModelWriter& writer, const TensorSpec& spec,
-                  std::span<const float> numbers, const Precision& precision) {
-  format::Layout layout;
-  layout.rank = 2;
-  layout.shape = {spec.shape[0], spec.shape[1], 0, 0};
-  if (precision.type == WeightType::Fp32) {
-    return writer.add_f32(spec.name, spec.shape, numbers);
-  }
-  if (precision.type == WeightType::Fp16) {
-    layout.element = format::Element::F16;
-    std::vector<std::uint16_t> halves(numbers.size());
-    simd::to_fp16(simd::best_kernels(), numbers, halves);
-    return writer.add_tensor(spec.name, layout,
-                             std::as_bytes(std::span<const std::uint16_t>(halves)));
-  }
-  auto bytes = pack_matrix(packed_shape(precision, layout.shape[0], layout.shape[1]), numbers);
-  if (!bytes) {
-    return bytes.error();
-  }
-  layout.element = precision.type == WeightType::Int4 ? format::Element::PackedInt4
-                                                      : format::Element::PackedInt8;
-  layout.group = precision.group;
-  layout.has_minima = precision.minima == simd::Minima::PerGroup;
-  return writer.add_tensor(spec.name, layout, std::as_const(*bytes).bytes());
-}
-
 }  // namespace
 
 Result<Precision> parse_precision(std::string_view text, const Precision& standard) {
@@ -118,8 +92,7 @@ const Precision& QuantizeRecipe::of(std::string_view tensor) const {
   return exception == exceptions.end() ? standard : exception->second;
 }
 
-Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config) {
-  const std::vector<TensorSpec> specs = tensor_specs(config);
+Status check_recipe(const QuantizeRecipe& recipe, std::span<const std::string> matrices) {
   const auto check = [](const Precision& precision, const std::string& what) -> Status {
     if (grouped(precision.type) && precision.group != 32 && precision.group != 64 &&
         precision.group != 128) {
@@ -132,13 +105,10 @@ Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config) {
     return status;
   }
   for (const auto& [name, precision] : recipe.exceptions) {
-    const auto found = std::ranges::find(specs, name, &TensorSpec::name);
-    if (found == specs.end() || found->role != TensorRole::Matrix) {
+    if (std::ranges::find(matrices, name) == matrices.end()) {
       std::string known;
-      for (const TensorSpec& spec : specs) {
-        if (spec.role == TensorRole::Matrix) {
-          known += (known.empty() ? "" : ", ") + spec.name;
-        }
+      for (const std::string& matrix : matrices) {
+        known += (known.empty() ? "" : ", ") + matrix;
       }
       return Error{ErrorCode::BadArgument,
                    "recipe: no matrix is called '" + name + "'; there are " + known};
@@ -148,6 +118,42 @@ Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config) {
     }
   }
   return {};
+}
+
+Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config) {
+  std::vector<std::string> matrices;
+  for (const TensorSpec& spec : tensor_specs(config)) {
+    if (spec.role == TensorRole::Matrix) {
+      matrices.push_back(spec.name);
+    }
+  }
+  return check_recipe(recipe, matrices);
+}
+
+Status add_matrix(format::ModelWriter& writer, const std::string& name,
+                  std::span<const std::uint32_t> shape, std::span<const float> numbers,
+                  const Precision& precision) {
+  format::Layout layout;
+  layout.rank = 2;
+  layout.shape = {shape[0], shape[1], 0, 0};
+  if (precision.type == WeightType::Fp32) {
+    return writer.add_f32(name, shape, numbers);
+  }
+  if (precision.type == WeightType::Fp16) {
+    layout.element = format::Element::F16;
+    std::vector<std::uint16_t> halves(numbers.size());
+    simd::to_fp16(simd::best_kernels(), numbers, halves);
+    return writer.add_tensor(name, layout, std::as_bytes(std::span<const std::uint16_t>(halves)));
+  }
+  auto bytes = pack_matrix(packed_shape(precision, layout.shape[0], layout.shape[1]), numbers);
+  if (!bytes) {
+    return bytes.error();
+  }
+  layout.element = precision.type == WeightType::Int4 ? format::Element::PackedInt4
+                                                      : format::Element::PackedInt8;
+  layout.group = precision.group;
+  layout.has_minima = precision.minima == simd::Minima::PerGroup;
+  return writer.add_tensor(name, layout, std::as_const(*bytes).bytes());
 }
 
 Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const FloatWeights& weights,
@@ -214,8 +220,9 @@ Status quantize_file(const format::ModelFile& file, const std::string& path,
   for (const TensorSpec& spec : specs) {
     const std::span<const float> numbers = tensor_numbers(*config, weights.weights, spec.name);
     const bool is_matrix = spec.role == TensorRole::Matrix;
-    if (auto status = is_matrix ? add_matrix(*writer, spec, numbers, recipe.of(spec.name))
-                                : writer->add_f32(spec.name, spec.shape, numbers);
+    if (auto status =
+            is_matrix ? add_matrix(*writer, spec.name, spec.shape, numbers, recipe.of(spec.name))
+                      : writer->add_f32(spec.name, spec.shape, numbers);
         !status) {
       return status;
     }

@@ -2,7 +2,9 @@
 // nearest; the scale of a group is searched for the least squared error (simd::pack).
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,10 @@
 #include "model/gru_config.h"
 #include "model/weights_loading.h"
 #include "simd/packing.h"
+
+namespace laya::format {
+class ModelWriter;
+}
 
 namespace laya::model {
 
@@ -37,9 +43,15 @@ struct QuantizeRecipe {
   const Precision& of(std::string_view tensor) const;
 };
 
-/// BadArgument when an exception names no matrix of this shape of model, or a group is none of 32,
-/// 64, 128.
+/// BadArgument when an exception names none of `matrices`, or a group is none of 32, 64, 128.
+Status check_recipe(const QuantizeRecipe& recipe, std::span<const std::string> matrices);
+/// The same for this shape of model.
 Status check_recipe(const QuantizeRecipe& recipe, const GruConfig& config);
+
+/// Adds a matrix [rows, columns], stored as `precision` says.
+Status add_matrix(format::ModelWriter& writer, const std::string& name,
+                  std::span<const std::uint32_t> shape, std::span<const float> numbers,
+                  const Precision& precision);
 
 /// Quantised copies in memory, for measuring a recipe before a file is written. `weights` are not
 /// needed afterwards.

@@ -37,7 +37,49 @@ bool scales_finite(const simd::PackedMatrix& matrix) {
   return true;
 }
 
+/// A matrix that the file does not hold packed.
+Result<simd::PackedMatrix> repack(const TensorView& tensor, simd::WeightType type,
+                                  std::vector<AlignedBytes>& storage) {
+  const bool grouped = type == simd::WeightType::Int8 || type == simd::WeightType::Int4;
+  const simd::PackedShape shape{tensor.layout.shape[0], tensor.layout.shape[1], type,
+                                grouped ? std::size_t{64} : std::size_t{0}, simd::Minima::None};
+  if (auto status = simd::check_shape(shape); !status) {
+    return status.error();
+  }
+  std::vector<float> numbers(shape.rows * shape.cols);
+  if (auto status = tensor_to_floats(tensor, numbers); !status) {
+    return status.error();
+  }
+  AlignedBytes& bytes = storage.emplace_back(simd::packed_size_bytes(shape));
+  if (auto status = simd::pack(shape, numbers, bytes.bytes()); !status) {
+    return status.error();
+  }
+  return simd::view_packed(shape, bytes.bytes());
+}
+
 }  // namespace
+
+Result<simd::PackedMatrix> load_packed_matrix(const ModelFile& file, const std::string& name,
+                                              std::uint32_t rows, std::uint32_t columns,
+                                              simd::WeightType fp32_as,
+                                              std::vector<AlignedBytes>& storage) {
+  const std::uint32_t shape[] = {rows, columns};
+  auto tensor = find_weights(file, name, shape);
+  if (!tensor) {
+    return tensor.error();
+  }
+  const Element element = tensor->layout.element;
+  const simd::WeightType type = element == Element::F16 ? simd::WeightType::Fp16 : fp32_as;
+  auto matrix = format::is_packed(element) ? packed_view(*tensor) : repack(*tensor, type, storage);
+  if (!matrix) {
+    return corrupt_tensor(file, name, "cannot be used: " + matrix.error().message);
+  }
+  const bool has_scales = element == Element::PackedInt8 || element == Element::PackedInt4;
+  if (has_scales && !scales_finite(*matrix)) {
+    return corrupt_tensor(file, name, "has a scale or minimum that is NaN or infinite");
+  }
+  return matrix;
+}
 
 Status tensor_to_floats(const TensorView& tensor, std::span<float> out) {
   std::size_t count = 1;
@@ -112,47 +154,12 @@ Result<OwnedFloatWeights> load_float_weights(const ModelFile& file, const GruCon
 Result<OwnedPackedWeights> load_packed_weights(const ModelFile& file, const GruConfig& config,
                                                simd::WeightType fp32_as) {
   OwnedPackedWeights owned;
-  const auto repack = [&](const TensorView& tensor,
-                          simd::WeightType type) -> Result<simd::PackedMatrix> {
-    const bool grouped = type == simd::WeightType::Int8 || type == simd::WeightType::Int4;
-    const simd::PackedShape shape{tensor.layout.shape[0], tensor.layout.shape[1], type,
-                                  grouped ? std::size_t{64} : std::size_t{0}, simd::Minima::None};
-    if (auto status = simd::check_shape(shape); !status) {
-      return status.error();
-    }
-    std::vector<float> numbers(shape.rows * shape.cols);
-    if (auto status = tensor_to_floats(tensor, numbers); !status) {
-      return status.error();
-    }
-    AlignedBytes& bytes = owned.storage.emplace_back(simd::packed_size_bytes(shape));
-    if (auto status = simd::pack(shape, numbers, bytes.bytes()); !status) {
-      return status.error();
-    }
-    return simd::view_packed(shape, bytes.bytes());
-  };
-  const auto load_matrix = [&](const std::string& name, std::uint32_t rows,
-                               std::uint32_t columns) -> Result<simd::PackedMatrix> {
-    const std::uint32_t shape[] = {rows, columns};
-    auto tensor = find_weights(file, name, shape);
-    if (!tensor) {
-      return tensor.error();
-    }
-    const Element element = tensor->layout.element;
-    Result<simd::PackedMatrix> matrix = format::is_packed(element) ? packed_view(*tensor)
-                                        : element == Element::F16
-                                            ? repack(*tensor, simd::WeightType::Fp16)
-                                            : repack(*tensor, fp32_as);
-    if (!matrix) {
-      return corrupt_tensor(file, name, "cannot be used: " + matrix.error().message);
-    }
-    const bool has_scales = element == Element::PackedInt8 || element == Element::PackedInt4;
-    if (has_scales && !scales_finite(*matrix)) {
-      return corrupt_tensor(file, name, "has a scale or minimum that is NaN or infinite");
-    }
-    return matrix;
-  };
   auto weights = gather_weights<simd::PackedMatrix>(
-      config, load_matrix, [&](const std::string& name, std::span<const std::uint32_t> shape) {
+      config,
+      [&](const std::string& name, std::uint32_t rows, std::uint32_t columns) {
+        return load_packed_matrix(file, name, rows, columns, fp32_as, owned.storage);
+      },
+      [&](const std::string& name, std::span<const std::uint32_t> shape) {
         return find_vector(file, name, shape);
       });
   if (!weights) {

@@ -2,6 +2,8 @@
 // cpu.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -32,6 +34,14 @@ Result<OwnedFloatWeights> load_float_weights(const format::ModelFile& file,
 Result<OwnedPackedWeights> load_packed_weights(const format::ModelFile& file,
                                                const GruConfig& config,
                                                simd::WeightType fp32_as = simd::WeightType::Int8);
+
+/// One matrix [rows, columns] as the kernels read it: packed tensors where they lie in the file,
+/// fp16 ones repacked as they are and fp32 ones as `fp32_as` says (int8: groups of 64) in memory
+/// that is added to `storage`. Corrupt names the tensor.
+Result<simd::PackedMatrix> load_packed_matrix(const format::ModelFile& file,
+                                              const std::string& name, std::uint32_t rows,
+                                              std::uint32_t columns, simd::WeightType fp32_as,
+                                              std::vector<AlignedBytes>& storage);
 
 /// The numbers of a matrix or vector of any element type, row-major, in `out` (exactly as many as
 /// its shape says).
