@@ -21,7 +21,8 @@ const std::map<std::string, std::set<std::string>> kRooms{
     {"catalog", {"base", "format"}},
     {"remote", {"base"}},
     {"learn", {"base", "text"}},
-    {"predict", {"base", "text", "model", "learn"}},
+    {"pinyin", {"base"}},
+    {"predict", {"base", "text", "model", "learn", "pinyin"}},
     {"decide", {"base", "text", "model"}},
     {"eval", {"base", "text", "model", "pinyin", "predict"}},
     {"observe", {"base"}},
@@ -53,6 +54,7 @@ const std::vector<Library> kLibraries{
     {"utf8proc.h", {"src/text/"}},
     {"zip.h", {"src/catalog/"}},
     {"curl/", {"src/remote/"}},
+    {"libime/", {"src/pinyin/libime_", "bench/"}},
     {"immintrin.h", {"src/simd/", "src/train/kernels"}},
     {"arm_neon.h", {"src/simd/"}},
 };
