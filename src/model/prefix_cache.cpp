@@ -1,7 +1,7 @@
 #include "model/prefix_cache.h"
 
 #include <algorithm>
-#include <cassert>
+#include <iterator>
 
 namespace laya::model {
 namespace {
@@ -17,7 +17,32 @@ PrefixCache::PrefixCache(const DecoderConfig& config, const KvOptions& options,
                          std::size_t max_bytes)
     : config_(config), options_(options), max_bytes_(max_bytes) {}
 
+std::size_t PrefixCache::bytes_of(const Entry& entry) {
+  return entry.cache.size_bytes() + entry.tokens.size() * sizeof(TokenId);
+}
+
+// An entry that begins with `tokens`.
+PrefixCache::Entries::iterator PrefixCache::find_whole(std::span<const TokenId> tokens) {
+  return std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return common_prefix(tokens, entry->tokens) == tokens.size();
+  });
+}
+
+PrefixCache::Entries::iterator PrefixCache::drop(Entries::iterator entry) {
+  bytes_ -= bytes_of(**entry);
+  return entries_.erase(entry);
+}
+
 std::size_t PrefixCache::restore(std::span<const TokenId> tokens, KvCache& into) {
+  const std::size_t known = restore_more(tokens, into, 1);
+  if (known == 0) {
+    into.truncate(0);
+  }
+  return known;
+}
+
+std::size_t PrefixCache::restore_more(std::span<const TokenId> tokens, KvCache& into,
+                                      std::size_t least) {
   std::shared_ptr<const Entry> found;
   std::size_t longest = 0;
   {
@@ -30,51 +55,72 @@ std::size_t PrefixCache::restore(std::span<const TokenId> tokens, KvCache& into)
         best = entry;
       }
     }
-    if (best != entries_.end()) {
-      found = *best;
-      entries_.splice(entries_.begin(), entries_, best);
+    if (longest < least || best == entries_.end()) {
+      return 0;
     }
+    found = *best;
+    entries_.splice(entries_.begin(), entries_, best);
   }
-  if (found != nullptr && into.copy_prefix(found->cache, longest)) {
-    return longest;
-  }
-  into.truncate(0);
-  return 0;
+  return into.copy_prefix(found->cache, longest) ? longest : 0;
 }
 
-void PrefixCache::store(std::span<const TokenId> tokens, const KvCache& from) {
+void PrefixCache::store(std::span<const TokenId> tokens, const KvCache& from, Owner owner) {
+  add(tokens, from, owner, Life::WhileThereIsRoom);
+}
+
+void PrefixCache::pin(std::span<const TokenId> tokens, const KvCache& from) {
+  add(tokens, from, kNobody, Life::Pinned);
+}
+
+void PrefixCache::add(std::span<const TokenId> tokens, const KvCache& from, Owner owner,
+                      Life life) {
   const std::size_t n = tokens.size();
   if (n == 0 || n != from.length() || n > options_.capacity_tokens) {
     return;
   }
+  const auto is_known = [&] {
+    const auto old = find_whole(tokens);
+    if (old == entries_.end()) {
+      return false;
+    }
+    entries_.splice(entries_.begin(), entries_, old);
+    return true;
+  };
+  if (life != Life::Pinned) {
+    const std::lock_guard lock(mutex_);
+    if (is_known()) {
+      return;
+    }
+  }
   // As small as it can be: an entry is never grown.
   const KvOptions snug{static_cast<std::uint32_t>(n), 0, options_.type, 0};
-  auto entry = std::make_shared<Entry>(
-      Entry{std::vector<TokenId>(tokens.begin(), tokens.end()), KvCache(config_, snug)});
-  const std::size_t bytes = entry->cache.size_bytes() + n * sizeof(TokenId);
-  if (bytes > max_bytes_ || !entry->cache.copy_prefix(from, n)) {
+  auto entry = std::make_shared<Entry>(Entry{std::vector<TokenId>(tokens.begin(), tokens.end()),
+                                             KvCache(config_, snug), owner, life});
+  if (bytes_of(*entry) > max_bytes_ || !entry->cache.copy_prefix(from, n)) {
     return;
   }
   const std::lock_guard lock(mutex_);
+  if (life != Life::Pinned && is_known()) {
+    return;  // by another thread, meanwhile
+  }
   for (auto old = entries_.begin(); old != entries_.end();) {
-    const std::size_t shared = common_prefix(tokens, (*old)->tokens);
-    if (shared == n) {  // known already
-      entries_.splice(entries_.begin(), entries_, old);
-      return;
-    }
-    if (shared == (*old)->tokens.size()) {  // the new one begins with it
-      bytes_ -= (*old)->cache.size_bytes() + shared * sizeof(TokenId);
-      old = entries_.erase(old);
-    } else {
-      ++old;
+    const bool begins_it = common_prefix(tokens, (*old)->tokens) == (*old)->tokens.size();
+    old = begins_it && (*old)->life != Life::Pinned ? drop(old) : std::next(old);
+  }
+  bytes_ += bytes_of(*entry);
+  entries_.push_front(std::move(entry));
+  for (auto last = entries_.end(); bytes_ > max_bytes_ && last != entries_.begin();) {
+    --last;
+    if ((*last)->life != Life::Pinned) {
+      last = drop(last);
     }
   }
-  entries_.push_front(std::move(entry));
-  bytes_ += bytes;
-  while (bytes_ > max_bytes_) {
-    const Entry& last = *entries_.back();
-    bytes_ -= last.cache.size_bytes() + last.tokens.size() * sizeof(TokenId);
-    entries_.pop_back();
+}
+
+void PrefixCache::forget(Owner owner) {
+  const std::lock_guard lock(mutex_);
+  for (auto entry = entries_.begin(); owner != kNobody && entry != entries_.end();) {
+    entry = (*entry)->owner == owner ? drop(entry) : std::next(entry);
   }
 }
 

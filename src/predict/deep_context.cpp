@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t kBytesPerToken = 6;
 constexpr std::size_t kLanguageBytes = 240;
 
+std::size_t common_bytes(std::string_view a, std::string_view b) {
+  const std::string_view shorter = a.substr(0, b.size());
+  const auto [end, _] = std::mismatch(shorter.begin(), shorter.end(), b.begin());
+  return static_cast<std::size_t>(end - shorter.begin());
+}
+
 }  // namespace
 
 DeepContext::DeepContext(const text::SubwordTokenizer& tokenizer, DeepOpenings openings,
@@ -44,6 +50,19 @@ void DeepContext::clear() {
   front_at_ = 0;
   lead_size_ = closed_bytes_ = 0;
   wanted_.assign(opening().begin(), opening().end());
+}
+
+std::size_t DeepContext::most_bytes() const { return context_tokens_ * 3 / 2 * kBytesPerToken; }
+
+void DeepContext::begin_at(std::size_t end, std::string_view before, std::uint64_t kept_at) {
+  std::size_t begin = end > most_bytes() ? end - most_bytes() : 0;
+  while (begin > 0 && begin < end && (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) {
+    ++begin;
+  }
+  front_at_ = kept_at + begin;
+  front_.clear();
+  tokens_.clear();
+  ends_.clear();
 }
 
 // Drops tokens at the front, down to context_tokens_, best where a word begins.
@@ -97,24 +116,21 @@ void DeepContext::read(const TypedText& text) {
 
   // The slice of the field that is read: from where it began last time, if that is still there.
   const std::uint64_t kept_at = text.cut_bytes();
-  const std::size_t most = context_tokens_ * 3 / 2 * kBytesPerToken;
-  if (front_at_ < kept_at || front_at_ > kept_at + end || kept_at + end - front_at_ > 2 * most) {
-    std::size_t begin = end > most ? end - most : 0;
-    while (begin > 0 && begin < end && (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) {
-      ++begin;
-    }
-    front_at_ = kept_at + begin;
-    front_.clear();
-    tokens_.clear();
-    ends_.clear();
+  slid_ = false;
+  if (front_at_ < kept_at || front_at_ > kept_at + end ||
+      kept_at + end - front_at_ > 2 * most_bytes()) {
+    begin_at(end, before, kept_at);
   }
-  const std::string_view front = before.substr(front_at_ - kept_at, end - (front_at_ - kept_at));
-  const std::size_t limit = std::min(front.size(), front_.size());
-  const auto common = static_cast<std::size_t>(
-      std::mismatch(front.begin(), front.begin() + static_cast<std::ptrdiff_t>(limit),
-                    front_.begin())
-          .first -
-      front.begin());
+  const auto front_of = [&] {
+    return before.substr(front_at_ - kept_at, end - (front_at_ - kept_at));
+  };
+  std::string_view front = front_of();
+  std::size_t common = common_bytes(front, front_);
+  if (front_at_ > kept_at && common < std::min(front.size(), front_.size()) / 2) {
+    begin_at(end, before, kept_at);  // another text: it is always cut at the same place
+    front = front_of();
+    common = 0;
+  }
   if (common != front_.size() || common != front.size()) {
     const text::TextPosition position =
         front_at_ == 0 ? text::TextPosition::Start : text::TextPosition::Rest;
@@ -135,6 +151,7 @@ void DeepContext::read(const TypedText& text) {
     }
     front_.assign(front);
     if (tokens_.size() > context_tokens_ * 3 / 2) {
+      slid_ = common > 0;
       cut_front();
     }
   }

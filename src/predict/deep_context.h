@@ -38,16 +38,21 @@ class DeepContext {
   /// What follows it up to the caret, and of this what lies before the open word.
   std::string_view tail() const { return tail_; }
   std::string_view lead() const { return std::string_view(tail_).substr(0, lead_size_); }
+  /// The last read() moved the front of the text that was there before.
+  bool slid() const { return slid_; }
   /// Length of the front of text.before() that tokens() hold or that was forgotten.
   std::size_t closed_bytes() const { return closed_bytes_; }
 
  private:
+  std::size_t most_bytes() const;
+  void begin_at(std::size_t end, std::string_view before, std::uint64_t kept_at);
   void cut_front();
   void find_language(std::string_view text);
 
   const text::SubwordTokenizer* tokenizer_;
   DeepOpenings openings_;
   bool han_ = false;
+  bool slid_ = false;
   std::size_t context_tokens_;
   std::size_t healed_tokens_;
   std::string front_;           // the text that tokens_ spell

@@ -1,5 +1,6 @@
 #include "predict/deep_opening.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace laya::predict {
@@ -64,6 +65,12 @@ DeepOpenings deep_openings(const text::SubwordTokenizer& tokenizer, const DeepOp
     openings.han = with(kChinese);
   }
   return openings;
+}
+
+std::uint32_t deep_capacity_tokens(const DeepOptions& options, const DeepOpenings& openings) {
+  constexpr std::size_t kLastColumns = 16;
+  return static_cast<std::uint32_t>(options.context_tokens * 3 / 2 + kLastColumns +
+                                    std::max(openings.latin.size(), openings.han.size()));
 }
 
 }  // namespace laya::predict

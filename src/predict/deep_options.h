@@ -25,6 +25,8 @@ struct DeepOptions {
   /// Tokens before every text; empty: BOS where the tokenizer says that the model was taught with
   /// it, else a line end.
   std::vector<TokenId> first = {};
+  /// What is remembered of texts that were left, for all sessions (DeepService::prefixes()).
+  std::size_t prefix_mb = 32;
   /// Then a few lines of everyday text (deep_opening.cpp).
   enum class Prime : std::uint8_t { Never, WhereItHelps, Always } prime = Prime::WhereItHelps;
 };

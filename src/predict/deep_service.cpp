@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "model/decoder.h"
+#include "predict/deep_index.h"
+#include "predict/deep_opening.h"
 #include "predict/deep_tree.h"
+#include "text/subword_tokenizer.h"
 
 namespace laya::predict {
 namespace {
@@ -26,11 +30,16 @@ std::size_t deep_session_bytes(const DeepModel& model, const DeepOptions& option
   const model::DecoderConfig& config = model.decoder().config();
   const std::size_t token = std::size_t{config.layers} * config.kv_dim() * 2 * 2;  // fp16
   return (options.context_tokens * 3 / 2 + model::KvOptions{}.tree_nodes) * token +
-         DeepTree::kMaxNodes * std::size_t{config.vocabulary_size} * sizeof(float);
+         DeepTree::kMaxNodes * std::size_t{config.vocabulary_size} * sizeof(float) +
+         options.prefix_mb * 1'000'000;
 }
 
-DeepService::DeepService(Loader loader, const model::LanguageModel* network)
-    : loader_(std::move(loader)), network_(network) {}
+DeepService::DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
+                         model::Threads threads)
+    : loader_(std::move(loader)),
+      network_(network),
+      options_(std::move(options)),
+      threads_(threads) {}
 
 DeepService::~DeepService() = default;
 
@@ -52,6 +61,7 @@ Status DeepService::load() {
     if (model) {
       model_ = std::move(*model);
       ghost_ = std::make_unique<DeepGhost>(model_->decoder(), model_->tokenizer(), network_);
+      read_openings();
       ready_.store(model_.get(), std::memory_order_release);
     } else {
       const std::lock_guard lock(mutex_);
@@ -62,6 +72,27 @@ Status DeepService::load() {
     return *error;
   }
   return {};
+}
+
+// A few hundred tokens that stand before every text: read once, here, so that no key does.
+void DeepService::read_openings() {
+  const model::DecoderConfig& config = model_->decoder().config();
+  const DeepOpenings openings =
+      deep_openings(model_->tokenizer(), options_, model_->tables().knows_han());
+  const model::KvOptions session{.capacity_tokens = deep_capacity_tokens(options_, openings)};
+  prefixes_ = std::make_unique<model::PrefixCache>(config, session, options_.prefix_mb * 1'000'000);
+  for (const std::vector<TokenId>* tokens : {&openings.latin, &openings.han}) {
+    if (tokens->size() <= model::kMaxColumns ||
+        (tokens == &openings.han && *tokens == openings.latin)) {
+      continue;  // a pass at most
+    }
+    const auto workspace = model_->decoder().make_workspace(threads_);
+    model::KvCache cache(
+        config, {.capacity_tokens = static_cast<std::uint32_t>(tokens->size()), .tree_nodes = 0});
+    if (model_->decoder().prefill(*workspace, cache, *tokens, {})) {
+      prefixes_->pin(*tokens, cache);  // else every session reads it for itself
+    }
+  }
 }
 
 std::optional<Error> DeepService::failure() const {

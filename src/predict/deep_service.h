@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "model/prefix_cache.h"
 #include "predict/deep_ghost.h"
 #include "predict/deep_model.h"
 #include "predict/deep_options.h"
@@ -25,16 +26,18 @@ namespace laya::predict {
 /// the limit is, and what to do. `name`: the model's file or name.
 Status check_deep_memory(std::size_t limit_mb, const std::string& name, std::size_t weights_bytes,
                          std::size_t session_bytes);
-/// Bytes of keys, values and distributions that one session of `model` holds, about.
+/// Bytes of keys, values and distributions that one session of `model` holds, about, and what all
+/// sessions remember together.
 std::size_t deep_session_bytes(const DeepModel& model, const DeepOptions& options);
 
 class DeepService {
  public:
   using Loader = std::function<Result<std::unique_ptr<DeepModel>>()>;
 
-  /// `loader` is called once, by load(). `network` (may be nullptr) drafts ghosts; it must outlive
-  /// the service.
-  DeepService(Loader loader, const model::LanguageModel* network);
+  /// `loader` is called once, by load(), which then reads the openings with `threads`. `network`
+  /// (may be nullptr) drafts ghosts; it must outlive the service.
+  DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
+              model::Threads threads);
   ~DeepService();
   DeepService(const DeepService&) = delete;
   DeepService& operator=(const DeepService&) = delete;
@@ -49,6 +52,10 @@ class DeepService {
   /// What load() failed with. Never waits.
   std::optional<Error> failure() const;
 
+  /// Beginnings of texts that sessions have left, and the openings: whoever begins with one copies
+  /// it. A session takes back its own when it is cleared. Thread-safe; model() must be there.
+  model::PrefixCache& prefixes() { return *prefixes_; }
+
   DeepTier& tier() { return tier_; }
   /// Of the worker's thread only; model() must be there.
   DeepGhost& ghost() { return *ghost_; }
@@ -60,11 +67,16 @@ class DeepService {
     DeepService* service;
   };
 
+  void read_openings();
+
   std::mutex loading_;
   mutable std::mutex mutex_;  // of error_
   Loader loader_;             // empty once called
   const model::LanguageModel* network_;
+  const DeepOptions options_;
+  const model::Threads threads_;
   std::unique_ptr<DeepModel> model_;
+  std::unique_ptr<model::PrefixCache> prefixes_;
   std::unique_ptr<DeepGhost> ghost_;
   std::optional<Error> error_;
   std::atomic<const DeepModel*> ready_{nullptr};

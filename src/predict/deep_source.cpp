@@ -19,16 +19,17 @@
 namespace laya::predict {
 struct DeepSource::Impl {
   Impl(const DeepModel& m, const PieceIndex& pieces, const model::NgramModel* ngrams,
-       model::Threads threads, const DeepOptions& o)
+       model::Threads threads, const DeepOptions& o, model::PrefixCache* prefixes)
       : model(&m),
         options(o),
         openings(deep_openings(m.tokenizer(), o, m.tables().knows_han())),
         context(m.tokenizer(), openings, o.context_tokens, o.healed_tokens),
-        tree(m.decoder(), m.tables(), threads,
-             o.context_tokens * 3 / 2 + 16 + std::max(openings.latin.size(), openings.han.size()),
-             o.sharpness),
+        tree(m.decoder(), m.tables(), threads, deep_capacity_tokens(o, openings), o.sharpness),
         words(m, pieces, ngrams, tree, options),
         han({&m.tokenizer(), &m.tables(), &tree}, pieces.han().size()) {
+    if (prefixes != nullptr) {
+      tree.share(prefixes);
+    }
     if (ngrams != nullptr) {
       guide.emplace(*ngrams, pieces);
     }
@@ -123,8 +124,8 @@ struct DeepSource::Impl {
 
 DeepSource::DeepSource(const DeepModel& model, const PieceIndex& index,
                        const model::NgramModel* ngrams, model::Threads threads,
-                       const DeepOptions& options)
-    : impl_(std::make_unique<Impl>(model, index, ngrams, threads, options)) {}
+                       const DeepOptions& options, model::PrefixCache* prefixes)
+    : impl_(std::make_unique<Impl>(model, index, ngrams, threads, options, prefixes)) {}
 DeepSource::~DeepSource() = default;
 
 void DeepSource::follow(const TypedText& text, const TypedText::Delta& delta) {
@@ -184,7 +185,10 @@ Status DeepSource::prepare(const TypedText& text, const base::CancelFlag* cancel
     impl.read = true;
   }
   const std::uint64_t passes = impl.tree.passes();
-  Status status = impl.tree.move_to(impl.context.tokens(), cancel);
+  // A text whose front moved on does not come back.
+  Status status =
+      impl.tree.move_to(impl.context.tokens(), cancel,
+                        impl.context.slid() ? DeepTree::Leave::Drop : DeepTree::Leave::Keep);
   for (std::size_t round = 0; status; ++round) {
     impl.look_again();
     if (round == impl.options.rounds) {

@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "base/token_id.h"
 #include "model/kv_cache.h"
+#include "model/prefix_cache.h"
 #include "model/workspace.h"
 #include "predict/deep_model.h"
 #include "predict/deep_options.h"
@@ -37,12 +38,14 @@ class DeepTree;
 
 class DeepSource : public Source {
  public:
-  /// `model`, `index` and `ngrams` (may be nullptr) must outlive the source.
+  /// `model`, `index`, `ngrams` and `prefixes` (both may be nullptr) must outlive the source.
   DeepSource(const DeepModel& model, const PieceIndex& index, const model::NgramModel* ngrams,
-             model::Threads threads, const DeepOptions& options = {});
+             model::Threads threads, const DeepOptions& options = {},
+             model::PrefixCache* prefixes = nullptr);
   ~DeepSource() override;
 
-  // --- Source. follow() and clear() must not run while prepare() does.
+  // --- Source. follow() and clear() must not run while prepare() does. clear() also takes back
+  // what it left in the shared prefixes.
   void follow(const TypedText& text, const TypedText::Delta& delta) override;
   void clear() override;
   void propose(const TypedText& text, const WordQuery& query, WordPool* pool) override;

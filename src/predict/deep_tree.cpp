@@ -6,6 +6,12 @@
 #include "predict/softmax.h"
 
 namespace laya::predict {
+namespace {
+
+// Tokens that take two passes to read: copying them costs a tenth.
+constexpr std::size_t kWorthKeeping = 2 * model::kMaxColumns;
+
+}  // namespace
 
 DeepTree::DeepTree(const model::Decoder& decoder, const DeepIndex& index, model::Threads threads,
                    std::size_t context_tokens, float sharpness)
@@ -27,7 +33,21 @@ DeepTree::DeepTree(const model::Decoder& decoder, const DeepIndex& index, model:
   known_.reserve(kRemembered);
 }
 
+DeepTree::~DeepTree() {
+  if (prefixes_ != nullptr) {
+    prefixes_->forget(owner_);
+  }
+}
+
+void DeepTree::share(model::PrefixCache* prefixes) {
+  prefixes_ = prefixes;
+  owner_ = prefixes->new_owner();
+}
+
 void DeepTree::clear(std::size_t tokens) {
+  if (prefixes_ != nullptr) {
+    prefixes_->forget(owner_);
+  }
   const std::size_t kept = cache_.truncate(std::min(tokens, cache_.length()));
   ++version_;
   std::fill(fed_.begin() + static_cast<std::ptrdiff_t>(kept), fed_.end(), TokenId{0});
@@ -108,10 +128,38 @@ void DeepTree::drop_lost_nodes() {
   }
 }
 
-Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* cancel) {
+// Leaves the main sequence to other sessions, and to this one when it comes back; `read`: what
+// reading its end anew would take.
+void DeepTree::keep(std::size_t read) {
+  if (prefixes_ != nullptr && read >= kWorthKeeping) {
+    prefixes_->store(fed_, cache_, owner_);
+  }
+}
+
+// Copies what is known of `wanted`, if that saves a pass.
+void DeepTree::look_up(std::span<const TokenId> wanted) {
+  if (prefixes_ == nullptr || wanted.size() <= fed_.size() + model::kMaxColumns) {
+    return;
+  }
+  const std::size_t known =
+      prefixes_->restore_more(wanted, cache_, fed_.size() + model::kMaxColumns);
+  if (known == 0) {
+    return;
+  }
+  fed_.assign(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(known));
+  nodes_.clear();
+  known_.clear();
+  root_hidden_known_ = ready_ = false;
+}
+
+Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* cancel,
+                      Leave leave) {
   std::size_t common = static_cast<std::size_t>(
       std::mismatch(fed_.begin(), fed_.end(), wanted.begin(), wanted.end()).first - fed_.begin());
   if (common < fed_.size()) {
+    if (leave == Leave::Keep) {
+      keep(fed_.size() - common);
+    }
     remember();
     const std::size_t length = cache_.truncate(common);
     if (length < common) {
@@ -166,6 +214,7 @@ Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* c
       root_hidden_known_ = ready_ = false;
     }
   }
+  look_up(wanted);
   if (fed_.size() == wanted.size() && !root_hidden_known_) {
     // The hidden state of the last token is gone: it is read once more.
     const std::size_t length = cache_.truncate(fed_.size() - 1);
@@ -181,6 +230,7 @@ Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* c
     root_hidden_known_ = false;
     ready_ = false;
   }
+  const std::size_t known = fed_.size();
   while (fed_.size() < wanted.size()) {
     const std::size_t count = std::min(wanted.size() - fed_.size(), model::kMaxColumns);
     const std::span<const TokenId> chunk = wanted.subspan(fed_.size(), count);
@@ -197,6 +247,9 @@ Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* c
     fed_.insert(fed_.end(), chunk.begin(), chunk.end());
     root_hidden_known_ = last;
   }
+  if (leave == Leave::Keep) {
+    keep(fed_.size() - known);
+  }
   return {};
 }
 
@@ -210,13 +263,14 @@ Status DeepTree::compute_root() {
   return status;
 }
 
-Status DeepTree::move_to(std::span<const TokenId> wanted, const base::CancelFlag* cancel) {
+Status DeepTree::move_to(std::span<const TokenId> wanted, const base::CancelFlag* cancel,
+                         Leave leave) {
   if (is_at(wanted)) {
     drop_lost_nodes();
     return {};
   }
   ++version_;
-  Status status = feed(wanted, cancel);
+  Status status = feed(wanted, cancel, leave);
   if (!status) {
     ready_ = false;
     if (status.error().code != ErrorCode::Cancelled) {

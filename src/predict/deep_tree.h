@@ -18,6 +18,7 @@
 #include "base/token_id.h"
 #include "model/decoder.h"
 #include "model/kv_cache.h"
+#include "model/prefix_cache.h"
 #include "predict/deep_index.h"
 
 namespace laya::predict {
@@ -47,13 +48,23 @@ class DeepTree {
   /// scores (1: as the decoder gives them).
   DeepTree(const model::Decoder& decoder, const DeepIndex& index, model::Threads threads,
            std::size_t context_tokens, float sharpness);
+  ~DeepTree();
+  DeepTree(const DeepTree&) = delete;
+  DeepTree& operator=(const DeepTree&) = delete;
 
-  /// Forgets all but the first `tokens` of the root.
+  /// From now on texts that were left are kept in `prefixes`, and what is known there is not read
+  /// again. Of the same decoder and context_tokens; must outlive the tree.
+  void share(model::PrefixCache* prefixes);
+
+  /// Forgets all but the first `tokens` of the root, and what it left in the shared prefixes.
   void clear(std::size_t tokens = 0);
+  /// What a move does with the text that it leaves. Drop: it will not come back as it is.
+  enum class Leave : std::uint8_t { Keep, Drop };
   /// Makes `wanted` (not empty) the root; nodes on the way are used, all others dropped. On an
   /// error, Cancelled included, the root is unknown (ready() is false) and what was read is kept
   /// for the next call.
-  Status move_to(std::span<const TokenId> wanted, const base::CancelFlag* cancel);
+  Status move_to(std::span<const TokenId> wanted, const base::CancelFlag* cancel,
+                 Leave leave = Leave::Keep);
   /// move_to(wanted) would change nothing.
   bool is_at(std::span<const TokenId> wanted) const;
   bool ready() const { return ready_; }
@@ -92,7 +103,9 @@ class DeepTree {
   };
   static constexpr std::size_t kRemembered = 24;
 
-  Status feed(std::span<const TokenId> wanted, const base::CancelFlag* cancel);
+  Status feed(std::span<const TokenId> wanted, const base::CancelFlag* cancel, Leave leave);
+  void keep(std::size_t read);
+  void look_up(std::span<const TokenId> wanted);
   Status compute_root();
   void commit(int node);
   void remember();
@@ -104,8 +117,10 @@ class DeepTree {
   float sharpness_;
   std::unique_ptr<model::Workspace> workspace_;
   model::KvCache cache_;
-  std::size_t width_;               // V
-  std::size_t dim_;                 // d
+  std::size_t width_;  // V
+  std::size_t dim_;    // d
+  model::PrefixCache* prefixes_ = nullptr;
+  model::PrefixCache::Owner owner_ = model::PrefixCache::kNobody;
   std::vector<TokenId> fed_;        // main sequence
   std::vector<float> root_hidden_;  // [d]
   bool root_hidden_known_ = false;

@@ -146,7 +146,7 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
         [path = paths.deep_path, limit = options.deep_memory_mb, all = parts.get()] {
           return open_deep(path, limit, *all->index, all->ngrams, all->deep_options);
         },
-        parts->network);
+        parts->network, parts->deep_options, parts->threads);
     if (options.deep_loading == DeepLoading::Now) {
       if (auto loaded = parts->deep->load(); !loaded) {
         return loaded.error();
@@ -204,7 +204,8 @@ Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
   // A std::function can be copied, a model can not: it is handed over in a shared box.
   auto box = std::make_shared<std::unique_ptr<DeepModel>>(std::move(*deep));
   parts_->deep = std::make_unique<DeepService>(
-      [box]() -> Result<std::unique_ptr<DeepModel>> { return std::move(*box); }, parts_->network);
+      [box]() -> Result<std::unique_ptr<DeepModel>> { return std::move(*box); }, parts_->network,
+      parts_->deep_options, parts_->threads);
   return parts_->deep->load();
 }
 

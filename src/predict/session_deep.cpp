@@ -19,7 +19,7 @@ void Session::Impl::take_back() {
 bool Session::Impl::engage() {
   if (!deep && service != nullptr && service->model() != nullptr) {
     deep.emplace(*service->model(), engine->index(), engine->ngrams(), engine->threads(),
-                 engine->deep_options());
+                 engine->deep_options(), &service->prefixes());
     deep->follow(text, {.erased = 0, .inserted = text.before().size(), .dropped = 0});
     sources.deep = &*deep;
   }
