@@ -1,5 +1,7 @@
 #include "model_lookup.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -78,6 +80,32 @@ Result<predict::EnginePaths> from_paths(const std::vector<std::string>& given) {
   return paths;
 }
 
+/// A file or folder that ships, and where its path goes.
+struct Shipped {
+  const char* name;  ///< of --without; nullptr: may not be left out
+  const char* path;
+  std::string predict::EnginePaths::*member;
+};
+constexpr std::array<Shipped, 4> kShipped = {{
+    {"lexicon", "models/lexicon/en.laya", &predict::EnginePaths::lexicon_path},
+    {"emoji", "models/emoji/emoji.laya", &predict::EnginePaths::emoji_path},
+    {nullptr, "models/block", &predict::EnginePaths::block_list_path},
+    {"ranker", "models/ranker/ranker.laya", &predict::EnginePaths::ranker_path},
+}};
+
+/// What ships beside the model, as far as it is there and wanted.
+void add_shipped(const ModelOptions& options, predict::EnginePaths& paths) {
+  for (const Shipped& shipped : kShipped) {
+    const bool left_out = shipped.name != nullptr &&
+                          std::find(options.without.begin(), options.without.end(), shipped.name) !=
+                              options.without.end();
+    Result<std::string> found = find_data_file(shipped.path);
+    if (!left_out && found) paths.*shipped.member = std::move(found).value();
+  }
+  if (!options.ranker.empty()) paths.ranker_path = options.ranker;
+  if (!options.block.empty()) paths.block_list_path = options.block;
+}
+
 bool is_usable(const catalog::Installed& model) {
   return model.problem.empty() && model.architecture == kDecoder;
 }
@@ -152,12 +180,22 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--deep", options.deep,
                      "pretrained model of the second tier: its name (laya model list), a .laya "
                      "file, or none (default: $LAYA_DEEP, then what is installed)");
+  command.add_option("--block", options.block,
+                     "what is never suggested: a folder or file in place of the shipped lists");
+  command
+      .add_option("--without", options.without,
+                  "further sources to leave out: lexicon, emoji, ranker")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"lexicon", "emoji", "ranker"}));
+  command.add_option("--ranker", options.ranker, "a .laya ranker in place of the shipped one");
   command.add_option("--threads", options.threads, "threads for one model pass")
       ->check(CLI::Range(1, 2))
       ->capture_default_str();
 }
 
-Result<predict::EnginePaths> find_model(const ModelOptions& options) {
+namespace {
+
+Result<predict::EnginePaths> find_network_and_table(const ModelOptions& options) {
   if (!options.paths.empty()) {
     return from_paths(options.paths);
   }
@@ -177,6 +215,14 @@ Result<predict::EnginePaths> find_model(const ModelOptions& options) {
   return Error{ErrorCode::BadArgument,
                "no model found: neither models/instant beside the program nor in /usr/share/laya; "
                "give --model FOLDER or set $LAYA_MODEL"};
+}
+
+}  // namespace
+
+Result<predict::EnginePaths> find_model(const ModelOptions& options) {
+  Result<predict::EnginePaths> paths = find_network_and_table(options);
+  if (paths) add_shipped(options, *paths);
+  return paths;
 }
 
 std::string deep_name(const ModelOptions& options) {

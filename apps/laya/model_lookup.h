@@ -16,6 +16,9 @@ namespace laya::apps {
 struct ModelOptions {
   std::vector<std::string> paths;  ///< --model: a folder, or files
   std::string deep;                ///< --deep: an installed model, a .laya file, "none"; or empty
+  std::string block;               ///< --block: block lists in place of the shipped ones
+  std::vector<std::string> without;  ///< --without: further sources left out, by name
+  std::string ranker;                ///< --ranker: a .laya ranker in place of the shipped one
   int threads = 1;
 };
 
@@ -23,8 +26,9 @@ void add_model_options(CLI::App& command, ModelOptions& options);
 
 /// The files to open. In this order: --model, $LAYA_MODEL, models/instant beside the source tree or
 /// the binary, /usr/share/laya/models/instant. A folder means its gru.laya and ngram.laya, one of
-/// which may be missing; a file is used for what it holds. BadArgument names what was looked for
-/// and the remedy.
+/// which may be missing; a file is used for what it holds. With it, what ships beside
+/// models/instant and is not left out: lexicon, emoji, block list, ranker. BadArgument names what
+/// was looked for and the remedy.
 Result<predict::EnginePaths> find_model(const ModelOptions& options);
 
 /// The decoder: --deep, $LAYA_DEEP, default_deep_path(), in this order; empty for none. A name is

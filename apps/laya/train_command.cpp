@@ -13,6 +13,7 @@ void add_train_command(CLI::App& app, Outcome& outcome) {
   add_train_export(*train, outcome);
   add_train_ngram(*train, outcome);
   add_train_vocab(*train, outcome);
+  add_train_ranker_groups(*train, outcome);
 }
 
 }  // namespace laya::apps

@@ -15,6 +15,7 @@
 #include "predict/deep_service.h"
 #include "predict/offer_sources.h"
 #include "predict/piece_index.h"
+#include "predict/ranker.h"
 #include "text/subword_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
@@ -71,6 +72,7 @@ struct Engine::Parts {
   Mixing mixing;
   model::Threads threads = model::Threads::One;
   std::vector<OfferSourceFactory> offer_sources;
+  std::unique_ptr<const Ranker> ranker;
   std::unique_ptr<const BlockList> block_list;
   std::unique_ptr<DeepService> deep;  // last: its thread looks at the rest
 };
@@ -153,6 +155,13 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
       }
     }
   }
+  if (!paths.ranker_path.empty()) {
+    auto ranker = Ranker::open(paths.ranker_path);
+    if (!ranker) {
+      return ranker.error();
+    }
+    parts->ranker = std::move(*ranker);
+  }
   Engine engine(std::move(parts));
   if (!paths.block_list_path.empty()) {
     auto list = BlockList::open(paths.block_list_path);
@@ -218,6 +227,11 @@ void Engine::set_block_list(std::unique_ptr<const BlockList> list) {
 }
 
 const BlockList* Engine::block_list() const { return parts_->block_list.get(); }
+
+void Engine::set_ranker(std::unique_ptr<const Ranker> ranker) {
+  parts_->ranker = std::move(ranker);
+}
+const Ranker* Engine::ranker() const { return parts_->ranker.get(); }
 
 const DeepModel* Engine::deep() const {
   return parts_->deep != nullptr ? parts_->deep->model() : nullptr;

@@ -35,6 +35,7 @@ class BlockList;
 class DeepModel;
 class DeepService;
 class PieceIndex;
+class Ranker;
 
 /// Model files. The first two may be the same file; an empty path leaves that source out; network
 /// or table is needed.
@@ -89,6 +90,9 @@ class Engine {
   /// its path is given.
   void set_block_list(std::unique_ptr<const BlockList> list);
 
+  /// Puts a ranker in (training, tests); the engine must not have sessions yet.
+  void set_ranker(std::unique_ptr<const Ranker> ranker);
+
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -102,6 +106,7 @@ class Engine {
   DeepService* deep_service() const;  ///< nullptr without a decoder; thread-safe
   const DeepOptions& deep_options() const;
   std::span<const OfferSourceFactory> offer_sources() const;
+  const Ranker* ranker() const;  ///< nullptr: candidates stay in the order of their scores
   const BlockList* block_list() const;  ///< nullptr without one
   const PieceIndex& index() const;
   const Mixing& mixing() const;

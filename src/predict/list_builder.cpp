@@ -7,6 +7,7 @@
 #include "predict/deep_source.h"
 #include "predict/engine.h"
 #include "predict/ghost_rules.h"
+#include "predict/ngram_source.h"
 #include "predict/passed_over.h"
 #include "predict/piece_index.h"
 
@@ -36,6 +37,44 @@ void demote_correction(std::span<Ranked> list) {
   const auto other = std::find_if_not(list.begin(), list.end(), corrects);
   if (other != list.end() && other->order > list.front().order - kCorrectionLead) {
     std::rotate(list.begin(), other, other + 1);
+  }
+}
+
+// What of what `a` adds behind `typed` bytes is the same in `b`, as a share of the longer one.
+float likeness(const Ranked& a, const Ranked& b, std::size_t typed) {
+  if (a.word == nullptr || b.word == nullptr) {
+    return 0;
+  }
+  const std::string_view rest_a = a.word->key.substr(std::min(typed, a.word->key.size()));
+  const std::string_view rest_b = b.word->key.substr(std::min(typed, b.word->key.size()));
+  const std::size_t same = static_cast<std::size_t>(
+      std::mismatch(rest_a.begin(), rest_a.end(), rest_b.begin(), rest_b.end()).first -
+      rest_a.begin());
+  const std::size_t longer = std::max({rest_a.size(), rest_b.size(), std::size_t{1}});
+  return static_cast<float>(same) / static_cast<float>(longer);
+}
+
+// Maximal marginal relevance (Carbonell and Goldstein 1998): the next entry is the one of the
+// greatest ln p / temperature less diversity x its likeness to the likest above it.
+void diversify(const ListTaste& taste, std::size_t typed, std::size_t size,
+               std::span<Ranked> ranked) {
+  for (std::size_t place = 1; place < size; ++place) {
+    std::size_t best = place;
+    float best_value = kImpossible;
+    for (std::size_t i = place; i < ranked.size(); ++i) {
+      float like = 0;
+      for (std::size_t above = 0; above < place; ++above) {
+        like = std::max(like, likeness(ranked[i], ranked[above], typed));
+      }
+      const float value = ranked[i].order / taste.temperature - taste.diversity * like;
+      if (value > best_value) {
+        best = i;
+        best_value = value;
+      }
+    }
+    std::rotate(ranked.begin() + static_cast<std::ptrdiff_t>(place),
+                ranked.begin() + static_cast<std::ptrdiff_t>(best),
+                ranked.begin() + static_cast<std::ptrdiff_t>(best) + 1);
   }
 }
 
@@ -101,8 +140,10 @@ void ListBuilder::weigh(const SearchSources& sources, const TypedText& text, con
       continue;
     }
     const bool passed = sources.passed_over != nullptr && sources.passed_over->holds(word.key);
-    out->ranked.push_back(
-        {word.score + (passed ? PassedOver::kLogOverlooked : 0), word.score, &word, nullptr});
+    out->ranked.push_back({.order = word.score + (passed ? PassedOver::kLogOverlooked : 0),
+                           .score = word.score,
+                           .word = &word,
+                           .passed = passed});
   }
 }
 
@@ -147,15 +188,52 @@ void ListBuilder::ask_for_offers(const SearchSources& sources, const TypedText& 
     }
     const bool passed =
         offer.erase_bytes == 0 && sources.passed_over != nullptr && sources.passed_over->holds(key);
-    out->ranked.push_back({offer.score() + (passed ? PassedOver::kLogOverlooked : 0), offer.score(),
-                           nullptr, nullptr, &offer});
+    out->ranked.push_back({.order = offer.score() + (passed ? PassedOver::kLogOverlooked : 0),
+                           .score = offer.score(),
+                           .offer = &offer,
+                           .passed = passed});
   }
 }
 
-void ListBuilder::order(const WordQuery& query, std::size_t han_shown, ReplyBuffers* out) {
+ListBuilder::ListBuilder(const Engine& engine, const TypingMemory* memory)
+    : engine_(&engine), memory_(memory), ranker_(engine.ranker()) {}
+
+std::string_view ListBuilder::key_of(const Ranked& entry, std::span<char> buffer) const {
+  if (entry.word != nullptr) {
+    return entry.word->key.substr(0, buffer.size());
+  }
+  if (entry.offer != nullptr) {
+    return {buffer.data(), text::copy_lower(entry.offer->text, buffer.data(), buffer.size())};
+  }
+  std::array<char, 4> bytes;
+  const std::size_t length =
+      base::encode_utf8(engine_->index().han()[entry.han->han[0]].code_point, bytes);
+  std::copy_n(bytes.begin(), length, buffer.begin());
+  return {buffer.data(), length};
+}
+
+// Puts the first of out->ranked (sorted by order) in the ranker's order, if there is one for them.
+void ListBuilder::rank(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+                       Reorder reorder, ReplyBuffers* out) {
+  const std::size_t size = std::min(out->ranked.size(), CandidateRanker::kMost);
+  const std::span<Ranked> ranked = std::span(out->ranked).first(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    seen_[i] = ranked[i];
+    seen_keys_[i] = key_of(ranked[i], out->keys[i]);
+  }
+  const std::size_t units = sources.ngrams != nullptr ? sources.ngrams->units_in_line(text) : 4;
+  moment_.begin(text, query, units, out->pool_mass, memory_);
+  ranker_.look(moment_, ranked, std::span<const std::string_view>(seen_keys_).first(size));
+  if (reorder == Reorder::Yes) {
+    ranker_.sort(ranked);
+  }
+}
+
+void ListBuilder::order(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+                        std::size_t han_shown, ReplyBuffers* out) {
   for (std::size_t i = 0; i < han_shown; ++i) {
     const float score = out->han_words[i].log_prob;
-    out->ranked.push_back({score, score, nullptr, &out->han_words[i]});
+    out->ranked.push_back({.order = score, .score = score, .han = &out->han_words[i]});
   }
   const auto kind = [](const Ranked& entry) {
     return entry.word != nullptr ? 0 : (entry.han != nullptr ? 1 : 2);
@@ -173,8 +251,21 @@ void ListBuilder::order(const WordQuery& query, std::size_t han_shown, ReplyBuff
     return a.han != nullptr ? a.han->han < b.han->han : a.offer->text < b.offer->text;
   };
   const std::size_t size = std::min(query.wanted, out->ranked.size());
-  std::partial_sort(out->ranked.begin(), out->ranked.begin() + static_cast<std::ptrdiff_t>(size),
+  const Ranker* ranker = engine_->ranker();
+  const bool ranks = ranker != nullptr && (query.deep_share == 0 || ranker->knows_deep());
+  const bool looks = options_.features == Want::Yes;
+  const std::size_t sorted = std::min(ranks || looks || options_.taste.diversity > 0
+                                          ? std::max(size, CandidateRanker::kMost)
+                                          : size,
+                                      out->ranked.size());
+  std::partial_sort(out->ranked.begin(), out->ranked.begin() + static_cast<std::ptrdiff_t>(sorted),
                     out->ranked.end(), before);
+  if (ranks || looks) {
+    rank(sources, text, query, ranks ? Reorder::Yes : Reorder::No, out);
+  }
+  if (options_.taste.diversity > 0) {
+    diversify(options_.taste, query.prefix.size(), size, std::span(out->ranked).first(sorted));
+  }
   if (size > 1) {
     demote_correction(std::span(out->ranked).first(size));
   }
@@ -248,6 +339,7 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
   out->ranked.clear();
   out->pool_mass = 0;
   out->prefix_length = 0;
+  ranker_.forget();
   const std::string_view typed = text.open_word();
   const std::string_view rest_of_word = text.rest_of_word();
   Silence& silence = out->reply.silence;
@@ -282,7 +374,7 @@ void ListBuilder::build(const SearchSources& sources, const TypedText& text, std
     weigh(sources, text, query, shares, out);
   }
   ask_for_offers(sources, text, query, silence, out);
-  order(query, han_shown, out);
+  order(sources, text, query, han_shown, out);
 
   // Chinese characters that made it into the list grow into words.
   std::array<HanWord, Reply::kMaxCandidates> growing;

@@ -10,7 +10,9 @@
 #include "predict/block_list.h"
 #include "predict/casing.h"
 #include "predict/han_search.h"
+#include "predict/list_entry.h"
 #include "predict/offer.h"
+#include "predict/ranker.h"
 #include "predict/reply.h"
 #include "predict/source.h"
 #include "predict/word_query.h"
@@ -21,13 +23,11 @@ class Engine;
 
 inline constexpr std::size_t kMaxCandidateBytes = 192;
 
-/// A candidate before it is written out: a word of the pool, a Chinese word or an offer.
-struct Ranked {
-  float order = kImpossible;  ///< score, less what was passed over
-  float score = kImpossible;
-  const PoolWord* word = nullptr;
-  const HanWord* han = nullptr;
-  const Offer* offer = nullptr;
+/// How a list is made.
+struct ListOptions {
+  ListTaste taste;
+  /// Compute the ranker's features although there is no ranker (to learn one).
+  Want features = Want::No;
 };
 
 /// One reply and all that its views point into. Large; made once.
@@ -48,13 +48,14 @@ struct ReplyBuffers {
   PrefixBytes prefix_bytes;
   std::size_t prefix_length = 0;
   std::vector<Ranked> ranked;
+  std::array<std::array<char, 64>, CandidateRanker::kMost> keys;  ///< what the ranker looked at
   std::array<std::array<char, kMaxCandidateBytes>, Reply::kMaxCandidates> texts;
 };
 
 class ListBuilder {
  public:
-  /// `engine` must outlive the builder.
-  explicit ListBuilder(const Engine& engine) : engine_(&engine) {}
+  /// `engine` and `memory` (may be nullptr) must outlive the builder.
+  explicit ListBuilder(const Engine& engine, const TypingMemory* memory = nullptr);
 
   /// The list for `text` into `out` (reply.silence, candidates, shown, count, pool, han_words). A
   /// source that is nullptr or not ready is left out, its share goes to the others.
@@ -65,12 +66,27 @@ class ListBuilder {
   void next_han(const SearchSources& sources, const TypedText& text, std::size_t wanted,
                 ReplyBuffers* out);
 
+  ListOptions& options() { return options_; }
+
+  /// What the ranker saw at the last build(), in the order by score: features and, of entry i, what
+  /// it says (lower case; at most 64 bytes; of a Chinese word its first character).
+  const CandidateRanker& ranker() const { return ranker_; }
+  std::span<const Ranked> looked_at() const { return std::span(seen_).first(ranker_.count()); }
+  std::span<const std::string_view> looked_at_keys() const {
+    return std::span(seen_keys_).first(ranker_.count());
+  }
+
  private:
   void gather(const SearchSources& sources, const TypedText& text, const WordQuery& query,
               ReplyBuffers* out);
   void weigh(const SearchSources& sources, const TypedText& text, const WordQuery& query,
              const Shares& shares, ReplyBuffers* out);
-  void order(const WordQuery& query, std::size_t han_shown, ReplyBuffers* out);
+  void order(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+             std::size_t han_shown, ReplyBuffers* out);
+  enum class Reorder : std::uint8_t { No, Yes };
+  void rank(const SearchSources& sources, const TypedText& text, const WordQuery& query,
+            Reorder reorder, ReplyBuffers* out);
+  std::string_view key_of(const Ranked& entry, std::span<char> buffer) const;
   Silence silence_for(const TypedText& text) const;
   void ask_for_offers(const SearchSources& sources, const TypedText& text, const WordQuery& query,
                       Silence words, ReplyBuffers* out);
@@ -87,6 +103,12 @@ class ListBuilder {
   const Engine* engine_;
   BlockContext before_word_;
   HanSearch han_search_;
+  ListOptions options_;
+  const TypingMemory* memory_;
+  RankMoment moment_;
+  CandidateRanker ranker_;
+  std::array<Ranked, CandidateRanker::kMost> seen_;
+  std::array<std::string_view, CandidateRanker::kMost> seen_keys_;
 };
 
 }  // namespace laya::predict

@@ -188,8 +188,7 @@ void Session::Impl::remember(const Edit& change) {
       for (const Candidate& candidate : shown->reply.candidates) {
         if (candidate.insert == taken && candidate.erase_before == change.erase_before) {
           std::array<char, 2 * text::kMaxUnitBytes> key;
-          memory.accepted(
-              {key.data(), text::copy_lower(candidate.text, key.data(), key.size())});
+          memory.accepted({key.data(), text::copy_lower(candidate.text, key.data(), key.size())});
           return;
         }
       }

@@ -67,6 +67,7 @@ struct Edit {
   std::size_t erase_after = 0;   ///< bytes right of the caret taken away
   std::string_view insert = {};  ///< then put in; any bytes
   PendingSpace pending_space = PendingSpace::None;
+  std::uint64_t at_ms = 0;  ///< when, by any clock that goes forward only; 0: not told
 };
 
 enum class Want : std::uint8_t { No, Yes };
@@ -77,11 +78,30 @@ inline constexpr std::int32_t kUntilDone = -2;    ///< evaluation, tests, one-sh
 /// One frame at 135 Hz: what people have called extreme for this job (design.md).
 inline constexpr std::int32_t kFrameUs = 7400;
 
+/// How bold a list is. The defaults were chosen on dev (models/ranker/README.md).
+struct ListTaste {
+  /// > 0. Divides log-probabilities before `diversity` is weighed against them: a high temperature
+  /// lets likeness count more. Alone it changes no order.
+  float temperature = 1;
+  /// ≥ 0. What an entry loses, in ln p, if it goes on exactly like one that stands above it; in
+  /// proportion if only part of what it adds is the same. 0: by score alone.
+  float diversity = 0;
+};
+
 struct DecideOptions {
   std::size_t candidates = 5;  ///< 0…Reply::kMaxCandidates
   Want ghost = Want::Yes;
   Want deep = Want::Yes;  ///< No: the instant tier alone
   std::int32_t deep_wait_us = kRestOfFrame;
+  ListTaste taste = {};
+  Want rank_features = Want::No;  ///< keep the ranker's features for rank_view() (training)
+};
+
+/// What the ranker saw at a decision, before it put it in order (training, reports).
+struct RankView {
+  std::span<const float> rows;             ///< [keys.size(), kRankFeatures], rank_features.h
+  std::span<const std::string_view> keys;  ///< what each says: lower case, at most 64 bytes
+  std::span<const std::uint16_t> erases;   ///< bytes left of the caret that each takes away
 };
 
 /// What became of the decoder.
@@ -141,6 +161,9 @@ class Session {
   std::span<const PoolWord> pool() const;
   /// The same of the last next_han().
   std::span<const HanWord> han_pool() const;
+  /// What the ranker saw at the last decide() with rank_features (of the list that was answered at
+  /// once). Until the next call.
+  RankView rank_view();
   /// Units (words, characters, marks) of the current line before the open word, as Mixing counts
   /// them.
   std::size_t units_in_line();

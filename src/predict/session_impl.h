@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +24,7 @@
 #include "predict/session.h"
 #include "predict/source.h"
 #include "predict/typed_text.h"
+#include "predict/typing_memory.h"
 
 namespace laya::predict {
 
@@ -61,6 +62,7 @@ struct Session::Impl {
   bool engage();
   void feed(const TypedText::Delta& delta);
   void block(std::uint64_t revision);
+  void remember(const Edit& change);
   void show(const ReplyBuffers& out);
   bool may_have_ghost(const ReplyBuffers& out) const;
   void find_ghost(ReplyBuffers* out);
@@ -93,6 +95,7 @@ struct Session::Impl {
   std::vector<OfferSource*> offers;  // the same
   SearchSources instant;             // without the decoder
   SearchSources sources;
+  TypingMemory memory;
   ListBuilder lists;
   PassedOver passed_over;
   GhostSearch ghost_search;
@@ -103,6 +106,8 @@ struct Session::Impl {
   std::uint64_t bytes_read = 0;
   std::int64_t edit_begin = 0;
   float edit_us = 0;
+  bool offered = false;  // a list has been asked for since the last edit
+  std::array<std::uint16_t, CandidateRanker::kMost> rank_erases{};
 
   // --- the deep tier
   DeepService* service;
