@@ -58,6 +58,10 @@ inline constexpr std::size_t kMaxDecisionFeatures = 256;
 inline constexpr std::size_t kMaxDecisionWindow = 64;
 inline constexpr std::size_t kMaxDecisionActions = 4096;
 
+/// A feature that lies further than this many deviations from its mean counts as this far: what was
+/// never seen in training must not decide alone.
+inline constexpr float kFarthestFeature = 8.0F;
+
 /// Shapes that suit what DECISION.md lists: 64 and 32 hidden units for a ranker; 8 tokens, 4
 /// actions and one layer for the others, unless told otherwise.
 DecisionConfig default_ranker_config(std::vector<std::string> features);

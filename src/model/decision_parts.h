@@ -49,10 +49,6 @@ struct DecisionParts {
   std::span<const float> out_bias;
 };
 
-/// A feature that lies further than this many deviations from its mean counts as this far: what was
-/// never seen in training must not decide alone.
-inline constexpr float kFarthestFeature = 8.0F;
-
 /// Scratch of all kinds; what a kind does not need has length 0 or 1.
 class DecisionWorkspace final : public Workspace {
  public:
