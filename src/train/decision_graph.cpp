@@ -16,6 +16,30 @@ constexpr float kFarBelow = -1e9F;  // a score that softmax gives nothing; its g
 
 mx::array silu(const mx::array& x) { return x * mx::sigmoid(x); }
 
+// MLX's own operations, on one core: a step of these models is too small to share out. The
+// trainer's fused ones (ops.h) wait for a second thread at every product; on a busy machine that
+// took 40 times as long.
+
+/// x [.., in] · weightᵀ [out, in], as one product.
+mx::array product(const mx::array& x, const mx::array& weight) {
+  mx::Shape shape = x.shape();
+  shape.back() = weight.shape(0);
+  const mx::array rows = mx::reshape(x, {-1, weight.shape(1)});
+  return mx::reshape(mx::matmul(rows, mx::transpose(weight)), std::move(shape));
+}
+
+/// The rows of `table` at `ids`; zeros where an id is negative.
+mx::array rows_at(const mx::array& table, const mx::array& ids) {
+  const mx::array known = mx::expand_dims(mx::greater_equal(ids, mx::array(0)), -1);
+  const mx::array rows = mx::take(table, mx::maximum(ids, mx::array(0)), 0);
+  return mx::where(known, rows, mx::array(0.0F));
+}
+
+mx::array normalise(const mx::array& x, const mx::array& weight, float eps) {
+  const mx::array square = mx::mean(mx::square(x), -1, true);
+  return x * mx::rsqrt(square + mx::array(eps)) * weight;
+}
+
 }  // namespace
 
 DecisionGraph::DecisionGraph(const model::DecisionConfig& config, std::vector<mx::array> weights,
@@ -35,18 +59,20 @@ mx::array DecisionGraph::drop(const mx::array& x, std::uint64_t place) const {
   return dropout(x, dropout_, Random::derive(seed_, 9, place));
 }
 
+mx::array DecisionGraph::answer(const mx::array& x) const {
+  return product(x, get("out.weight")) + get("out.bias");
+}
+
 mx::array DecisionGraph::hidden(mx::array x) const {
   for (std::size_t l = 0; l < config_.hidden.size(); ++l) {
     const std::string at = "hidden." + std::to_string(l);
-    x = drop(silu(linear(x, get(at + ".weight"), get(at + ".bias"), Precision::Fp32)), l);
+    x = drop(silu(product(x, get(at + ".weight")) + get(at + ".bias")), l);
   }
   return x;
 }
 
 mx::array DecisionGraph::scores(const mx::array& features) const {
-  const mx::array out =
-      linear(hidden(features), get("out.weight"), get("out.bias"), Precision::Fp32) +
-      linear(features, get("skip.weight"), Precision::Fp32);
+  const mx::array out = answer(hidden(features)) + product(features, get("skip.weight"));
   return mx::reshape(out, {-1});
 }
 
@@ -55,9 +81,8 @@ mx::array DecisionGraph::logits(const mx::array& ids) const {
 }
 
 mx::array DecisionGraph::windowed_mlp(const mx::array& ids) const {
-  const mx::array x = embedding_lookup(get("embedding.weight"), ids);
-  return linear(hidden(mx::reshape(x, {ids.shape(0), -1})), get("out.weight"), get("out.bias"),
-                Precision::Fp32);
+  const mx::array x = rows_at(get("embedding.weight"), ids);
+  return answer(hidden(mx::reshape(x, {ids.shape(0), -1})));
 }
 
 mx::array DecisionGraph::block(const mx::array& x, const mx::array& mask, std::size_t layer) const {
@@ -65,12 +90,12 @@ mx::array DecisionGraph::block(const mx::array& x, const mx::array& mask, std::s
   const int batch = x.shape(0), window = x.shape(1);
   const int heads = static_cast<int>(config_.heads), k = static_cast<int>(config_.head_dim);
   const int a = heads * k;
-  const mx::array normed = rms_norm(x, get(at + "attn_norm.weight"), config_.norm_eps);
-  const mx::array kv = linear(normed, get(at + "attn.w_kv"), Precision::Fp32);
+  const mx::array normed = normalise(x, get(at + "attn_norm.weight"), config_.norm_eps);
+  const mx::array kv = product(normed, get(at + "attn.w_kv"));
   const auto by_head = [&](const mx::array& flat) {  // [B, W, a] ▶ [B, H, W, k]
     return mx::transpose(mx::reshape(flat, {batch, window, heads, k}), {0, 2, 1, 3});
   };
-  const mx::array q = by_head(linear(normed, get(at + "attn.w_q"), Precision::Fp32));
+  const mx::array q = by_head(product(normed, get(at + "attn.w_q")));
   const mx::array keys = by_head(mx::slice(kv, {0, 0, 0}, {batch, window, a}));
   const mx::array values = by_head(mx::slice(kv, {0, 0, a}, {batch, window, 2 * a}));
   const mx::array scale(1.0F / std::sqrt(static_cast<float>(k)));
@@ -78,19 +103,19 @@ mx::array DecisionGraph::block(const mx::array& x, const mx::array& mask, std::s
       mx::softmax(mx::matmul(q, mx::transpose(keys, {0, 1, 3, 2})) * scale + mask, -1);
   const mx::array mixed =
       mx::reshape(mx::transpose(mx::matmul(weights, values), {0, 2, 1, 3}), {batch, window, a});
-  const mx::array after = x + drop(linear(mixed, get(at + "attn.w_o"), Precision::Fp32), 2 * layer);
-  const mx::array inner = rms_norm(after, get(at + "ffn_norm.weight"), config_.norm_eps);
-  const mx::array gated = silu(linear(inner, get(at + "ffn.w_gate"), Precision::Fp32)) *
-                          linear(inner, get(at + "ffn.w_up"), Precision::Fp32);
-  return after + drop(linear(gated, get(at + "ffn.w_down"), Precision::Fp32), 2 * layer + 1);
+  const mx::array after = x + drop(product(mixed, get(at + "attn.w_o")), 2 * layer);
+  const mx::array inner = normalise(after, get(at + "ffn_norm.weight"), config_.norm_eps);
+  const mx::array gated =
+      silu(product(inner, get(at + "ffn.w_gate"))) * product(inner, get(at + "ffn.w_up"));
+  return after + drop(product(gated, get(at + "ffn.w_down")), 2 * layer + 1);
 }
 
 mx::array DecisionGraph::transformer(const mx::array& ids) const {
   const int batch = ids.shape(0), window = ids.shape(1),
             e = static_cast<int>(config_.embedding_dim);
   const mx::array newest_last = mx::arange(window - 1, -1, -1, mx::int32);
-  mx::array x = embedding_lookup(get("embedding.weight"), ids) +
-                mx::take(get("position.weight"), newest_last, 0);
+  mx::array x =
+      rows_at(get("embedding.weight"), ids) + mx::take(get("position.weight"), newest_last, 0);
   const mx::array mask =
       mx::reshape(mx::where(mx::less(ids, mx::array(0)), mx::array(kFarBelow), mx::array(0.0F)),
                   {batch, 1, 1, window});
@@ -99,8 +124,7 @@ mx::array DecisionGraph::transformer(const mx::array& ids) const {
   }
   const mx::array newest =
       mx::reshape(mx::slice(x, {0, window - 1, 0}, {batch, window, e}), {batch, e});
-  return linear(rms_norm(newest, get("final_norm.weight"), config_.norm_eps), get("out.weight"),
-                get("out.bias"), Precision::Fp32);
+  return answer(normalise(newest, get("final_norm.weight"), config_.norm_eps));
 }
 
 mx::array rank_loss(RankLoss kind, const mx::array& scores, const mx::array& places,

@@ -32,6 +32,7 @@ class DecisionGraph {
  private:
   const mx::array& get(std::string_view name) const;
   mx::array hidden(mx::array x) const;
+  mx::array answer(const mx::array& x) const;
   mx::array windowed_mlp(const mx::array& ids) const;
   mx::array transformer(const mx::array& ids) const;
   mx::array block(const mx::array& x, const mx::array& mask, std::size_t layer) const;

@@ -1,5 +1,8 @@
 #include "train/decision_trainer.h"
 
+#include <cblas.h>
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -17,6 +20,7 @@
 #include "train/decision_options.h"
 #include "train/optimizer.h"
 #include "train/random.h"
+#include "train/stream_thread.h"
 
 namespace laya::train {
 namespace {
@@ -26,8 +30,29 @@ using model::DecisionTensor;
 using model::DecisionWeights;
 
 constexpr std::uint64_t kWarmUpSteps = 50;
-// oneDNN builds a product once a shape: the rows of a batch are filled up to a multiple of this.
-constexpr std::size_t kRowsAtOnce = 512;
+
+/// Everything on one core while it lives, see decision_graph.cpp. oneDNN's products must not run
+/// then (gemm.cpp says why); the graph has none.
+class OneThread {
+ public:
+  OneThread() : blas_threads_(openblas_get_num_threads()) {
+    openblas_set_num_threads(1);
+    run_on_stream([this] {
+      before_ = omp_get_max_threads();
+      omp_set_num_threads(1);
+    });
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() {
+    run_on_stream([this] { omp_set_num_threads(before_); });
+    openblas_set_num_threads(blas_threads_);
+  }
+
+ private:
+  int before_ = 1;
+  int blas_threads_;
+};
 
 mx::Shape mlx_shape(const std::vector<std::uint32_t>& shape) {
   mx::Shape out;
@@ -58,9 +83,8 @@ class RankProblem final : public Problem {
       rows += groups_.rows(g);
       most = std::max(most, groups_.rows(g));
     }
-    const std::size_t padded = (rows + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce;
     std::vector<float> features;
-    features.reserve(padded * width);
+    features.reserve(rows * width);
     std::vector<std::int32_t> places, target;
     std::int32_t place = kFirstScorePlace;
     for (const std::uint32_t g : order) {
@@ -74,12 +98,11 @@ class RankProblem final : public Problem {
       }
       target.push_back(groups_.right[g] + 1);
     }
-    features.resize(padded * width, 0.0F);
     const int n = static_cast<int>(order.size());
     return rank_loss(
         loss_,
-        graph.scores(mx::array(features.begin(),
-                               {static_cast<int>(padded), static_cast<int>(width)}, mx::float32)),
+        graph.scores(mx::array(features.begin(), {static_cast<int>(rows), static_cast<int>(width)},
+                               mx::float32)),
         mx::array(places.begin(), {n, static_cast<int>(most) + 1}, mx::int32),
         mx::array(target.begin(), {n}, mx::int32));
   }
@@ -256,8 +279,9 @@ class Trainer {
 };
 
 template <typename Run>
-Result<TrainedDecision> without_exceptions(const Run& run) {
+Result<TrainedDecision> on_one_thread(const Run& run) {
   try {
+    const OneThread one;
     return run();
   } catch (const std::exception& error) {
     return Error{ErrorCode::Internal, std::string("train: MLX: ") + error.what()};
@@ -272,7 +296,7 @@ Result<TrainedDecision> train_ranker(const DecisionConfig& config, const Ranking
   if (Status status = check_ranker_data(config, train, dev, options); !status) {
     return status.error();
   }
-  return without_exceptions([&] {
+  return on_one_thread([&] {
     DecisionWeights weights = model::random_decision_weights(config, options.seed);
     measure_features(train, weights[0], weights[1]);
     Trainer trainer(config, std::move(weights), options);
@@ -289,7 +313,7 @@ Result<TrainedDecision> train_actions(const DecisionConfig& config, const Decisi
   if (Status status = check_action_data(config, train, dev, options); !status) {
     return status.error();
   }
-  return without_exceptions([&] {
+  return on_one_thread([&] {
     Trainer trainer(config, model::random_decision_weights(config, options.seed), options);
     return trainer.run(ActionProblem(train, config.window), ActionProblem(dev, config.window),
                        observer);
