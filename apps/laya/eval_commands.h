@@ -10,6 +10,7 @@ namespace laya::apps {
 /// `outcome` must outlive the parse.
 void add_eval_ksr(CLI::App& eval, Outcome& outcome);
 void add_eval_next_char(CLI::App& eval, Outcome& outcome);
+void add_eval_pinyin(CLI::App& eval, Outcome& outcome);
 void add_eval_rerank(CLI::App& eval, Outcome& outcome);
 void add_eval_mixing(CLI::App& eval, Outcome& outcome);
 

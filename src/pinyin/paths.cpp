@@ -37,8 +37,6 @@ std::span<const Path> Paths::ending_at(std::size_t place) const {
   return std::span(paths_).subspan(begin_[place], begin_[place + 1] - begin_[place]);
 }
 
-std::span<const Path> Paths::here() const { return ending_at(letters_.size()); }
-
 // The children of every path that ends at `from`, and of the root there.
 void Paths::extend(std::size_t from, SyllableRange range, LastSyllable last,
                    std::vector<Path>* out) {

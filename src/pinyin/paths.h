@@ -49,13 +49,14 @@ class Paths {
 
   std::string_view letters() const { return letters_; }
   /// The paths that end behind the last letter, by start; open ones not among them.
-  std::span<const Path> here() const;
+  std::span<const Path> here() const { return ending_at(letters_.size()); }
+  /// Those that end behind the first `place` letters.
+  std::span<const Path> ending_at(std::size_t place) const;
   /// The open ones, by start.
   std::span<const Path> open() const { return open_; }
   bool is_literal(std::size_t letter) const;
 
  private:
-  std::span<const Path> ending_at(std::size_t place) const;
   void extend(std::size_t from, SyllableRange range, LastSyllable last, std::vector<Path>* out);
   void find_open();
 

@@ -1,0 +1,417 @@
+#include "predict/pinyin_search.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.h"
+#include "predict/table_context.h"
+#include "text/script.h"
+#include "text/tokenizer.h"
+
+namespace laya::predict {
+namespace {
+
+constexpr std::size_t kWordsOfStart = 64;  // looked at, of those that one place's paths spell
+constexpr std::size_t kByTable = 96;       // of them, judged by the table
+constexpr std::size_t kByNetwork = 40;     // of those, by the network
+constexpr std::size_t kNewNodes = 40;      // states that one letter may ask for
+// Text in front that the word model looks at: a trigram needs two words.
+constexpr std::size_t kHanBehind = 8;
+
+constexpr std::uint32_t kNone = PinyinHypothesis::kNone;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  return (hash ^ (value + 1)) * 0x100000001B3ULL;  // FNV-1a's prime
+}
+
+bool likelier(const PinyinHypothesis& a, const PinyinHypothesis& b) {
+  return a.total != b.total ? a.total > b.total : a.text_hash < b.text_hash;
+}
+
+/// Leaves the likeliest of each text, likeliest first, at most `keep`.
+void sort_and_unite(std::vector<PinyinHypothesis>* list, std::size_t keep) {
+  std::sort(list->begin(), list->end(), [](const PinyinHypothesis& a, const PinyinHypothesis& b) {
+    return a.text_hash != b.text_hash ? a.text_hash < b.text_hash : a.total > b.total;
+  });
+  list->erase(std::unique(list->begin(), list->end(),
+                          [](const PinyinHypothesis& a, const PinyinHypothesis& b) {
+                            return a.text_hash == b.text_hash;
+                          }),
+              list->end());
+  std::sort(list->begin(), list->end(), likelier);
+  if (list->size() > keep) {
+    list->erase(list->begin() + static_cast<std::ptrdiff_t>(keep), list->end());
+  }
+}
+
+}  // namespace
+
+pinyin::WordState word_state_behind(const pinyin::WordModel& words, std::string_view before) {
+  // Offsets of the last Han characters, up to what is none.
+  std::array<std::size_t, kHanBehind + 1> at{};
+  std::size_t count = 0;
+  std::size_t begin = before.size();
+  at[0] = begin;
+  while (begin > 0 && count < kHanBehind) {
+    std::size_t first = begin - 1;
+    while (first > 0 && (static_cast<unsigned char>(before[first]) & 0xC0) == 0x80) {
+      --first;
+    }
+    if (!text::is_han(base::decode_utf8(before.substr(first)).code_point)) {
+      break;
+    }
+    begin = first;
+    at[++count] = begin;
+  }
+  std::reverse(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count) + 1);
+  struct Cut {
+    pinyin::WordState state;
+    float log_prob = 0;
+    bool reached = false;
+  };
+  std::array<Cut, kHanBehind + 1> cuts;
+  cuts[0] = {words.start(), 0, true};
+  for (std::size_t end = 1; end <= count; ++end) {
+    for (std::size_t first = end > 4 ? end - 4 : 0; first < end; ++first) {
+      const std::uint32_t word = words.find(before.substr(at[first], at[end] - at[first]));
+      if (!cuts[first].reached || (word == words.unknown() && end - first > 1)) {
+        continue;
+      }
+      Cut cut{{}, 0, true};
+      cut.log_prob = cuts[first].log_prob + words.log_prob(cuts[first].state, word, &cut.state);
+      if (!cuts[end].reached || cut.log_prob > cuts[end].log_prob) {
+        cuts[end] = cut;
+      }
+    }
+  }
+  return cuts[count].state;
+}
+
+PinyinSearch::PinyinSearch(const PinyinModel& model, const PinyinWeights& weights)
+    : model_(&model), weights_(weights), paths_(model.lexicon()) {
+  if (model.engine().network() != nullptr) {
+    network_ = std::make_unique<PinyinNetwork>(model.engine());
+  }
+  if (network_ == nullptr) {
+    weights_.network = 0;
+  }
+  if (model.engine().ngrams() == nullptr) {
+    weights_.table = 0;
+  }
+  hypotheses_.reserve(128 * kBeam);
+  begin_.reserve(pinyin::Paths::kMaxLetters + 2);
+  edges_.reserve(8 * kWordsOfStart);
+  of_start_.reserve(kWordsOfStart + 1);
+  drafts_.reserve(kByTable + 1);
+  candidates_.reserve(kByTable + kBeam);
+  wanted_.reserve(2 * kNewNodes);
+  best_.reserve(kByTable + kBeam);
+}
+
+Status PinyinSearch::set_context(std::string_view before) {
+  start_ = {};
+  if (model_->words() != nullptr) {
+    start_.word_state = word_state_behind(*model_->words(), before);
+  }
+  start_.table_state = table_context(model_->engine().ngrams(), before);
+  Status done;
+  if (network_ != nullptr) {
+    done = network_->set_context(before);
+  }
+  begin_again();
+  return done;
+}
+
+void PinyinSearch::begin_again() {
+  paths_.clear();
+  hypotheses_.assign(1, start_);
+  begin_.assign({0, 1});
+  best_.clear();
+}
+
+std::span<const PinyinHypothesis> PinyinSearch::column(std::size_t place) const {
+  return std::span(hypotheses_).subspan(begin_[place], begin_[place + 1] - begin_[place]);
+}
+
+float PinyinSearch::total_of(const PinyinHypothesis& h) const {
+  return weights_.words * h.words + weights_.table * h.table + weights_.network * h.network +
+         h.penalty;
+}
+
+void PinyinSearch::append_text(const PinyinHypothesis& hypothesis, std::string* out) const {
+  if (hypothesis.previous == kNone && hypothesis.end == 0) {
+    return;
+  }
+  if (hypothesis.previous != kNone) {
+    append_text(hypotheses_[hypothesis.previous], out);
+  }
+  if (hypothesis.word != kNone) {
+    out->append(model_->lexicon().text(model_->lexicon().word(hypothesis.word)));
+  } else {
+    out->append(paths_.letters().substr(hypothesis.begin, hypothesis.end - hypothesis.begin));
+  }
+}
+
+// The likeliest words of each start's paths.
+void PinyinSearch::collect_edges(std::span<const pinyin::Path> paths) {
+  const pinyin::Lexicon& lexicon = model_->lexicon();
+  const auto better = [](const Edge& a, const Edge& b) {
+    return a.bound != b.bound ? a.bound > b.bound : a.word < b.word;
+  };
+  for (std::size_t first = 0; first < paths.size();) {
+    const std::uint16_t start = paths[first].start;
+    of_start_.clear();
+    std::size_t i = first;
+    for (; i < paths.size() && paths[i].start == start; ++i) {
+      if (column(start).empty()) {
+        continue;
+      }
+      const pinyin::Path& path = paths[i];
+      const pinyin::Node& node = lexicon.node(path.node);
+      float penalty = weights_.shortened * static_cast<float>(path.shortened);
+      penalty += path.last == pinyin::LastSyllable::Open ? weights_.open : 0;
+      for (pinyin::WordIndex w = node.first_word; w < node.first_word + node.words; ++w) {
+        const Edge edge{w, start, path.last, penalty, lexicon.word(w).log_prob + penalty};
+        // A heap whose top is the worst kept; a node's words come likeliest first.
+        if (of_start_.size() == kWordsOfStart) {
+          if (!better(edge, of_start_.front())) {
+            break;
+          }
+          std::pop_heap(of_start_.begin(), of_start_.end(), better);
+          of_start_.pop_back();
+        }
+        of_start_.push_back(edge);
+        std::push_heap(of_start_.begin(), of_start_.end(), better);
+      }
+    }
+    edges_.insert(edges_.end(), of_start_.begin(), of_start_.end());
+    first = i;
+  }
+}
+
+// Every edge behind every hypothesis at its start; the likeliest by the word model.
+void PinyinSearch::draft() {
+  const pinyin::Lexicon& lexicon = model_->lexicon();
+  const pinyin::WordModel* words = model_->words();
+  const float all = weights_.words + weights_.table + weights_.network;
+  const auto better = [](const Draft& a, const Draft& b) {
+    if (a.total != b.total) return a.total > b.total;
+    return a.previous != b.previous ? a.previous < b.previous : a.edge < b.edge;
+  };
+  drafts_.clear();
+  for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+    const Edge& edge = edges_[e];
+    const pinyin::Word& word = lexicon.word(edge.word);
+    for (std::uint32_t p = begin_[edge.start]; p < begin_[edge.start + 1U]; ++p) {
+      const PinyinHypothesis& previous = hypotheses_[p];
+      Draft draft{0, p, e, word.log_prob - word.cost};
+      pinyin::WordState after;
+      if (words != nullptr) {
+        draft.words = words->log_prob(previous.word_state, word.model_word, &after);
+      }
+      draft.total = previous.total + all * draft.words + weights_.words * word.cost + edge.penalty;
+      if (drafts_.size() == kByTable) {
+        if (!better(draft, drafts_.front())) {
+          continue;
+        }
+        std::pop_heap(drafts_.begin(), drafts_.end(), better);
+        drafts_.pop_back();
+      }
+      drafts_.push_back(draft);
+      std::push_heap(drafts_.begin(), drafts_.end(), better);
+    }
+  }
+}
+
+void PinyinSearch::judge_by_table() {
+  const pinyin::Lexicon& lexicon = model_->lexicon();
+  const model::NgramModel* table = model_->engine().ngrams();
+  candidates_.clear();
+  for (const Draft& draft : drafts_) {
+    const Edge& edge = edges_[draft.edge];
+    const pinyin::Word& word = lexicon.word(edge.word);
+    const PinyinHypothesis& previous = hypotheses_[draft.previous];
+    PinyinHypothesis next = previous;
+    next.previous = draft.previous;
+    next.word = edge.word;
+    next.begin = edge.start;
+    next.end = static_cast<std::uint16_t>(letters().size());
+    next.last = edge.last;
+    next.words += draft.words + word.cost;
+    next.penalty += edge.penalty;
+    if (model_->words() != nullptr) {
+      model_->words()->log_prob(previous.word_state, word.model_word, &next.word_state);
+    }
+    float added = 0;
+    for (const pinyin::CharIndex character : lexicon.characters(word)) {
+      next.text_hash = mix(next.text_hash, character);
+      if (table != nullptr) {
+        const model::WordId unit = model_->unit(character);
+        added += table->log_prob(next.table_state, unit);
+        table->push(&next.table_state, unit);
+      }
+    }
+    next.table += added;
+    // What the network will say is taken to lie between what the other two said.
+    next.total = previous.total + weights_.words * (draft.words + word.cost) +
+                 weights_.table * added + edge.penalty +
+                 weights_.network * (table != nullptr ? 0.5F * (added + draft.words) : draft.words);
+    candidates_.push_back(next);
+  }
+  sort_and_unite(&candidates_, kByNetwork);
+}
+
+Status PinyinSearch::judge_by_network() {
+  const pinyin::Lexicon& lexicon = model_->lexicon();
+  // The states wanted: behind each character but a word's last.
+  wanted_.clear();
+  std::size_t kept = 0;
+  for (PinyinHypothesis& candidate : candidates_) {
+    PinyinNetwork::Node node = candidate.node;
+    const auto characters = lexicon.characters(lexicon.word(candidate.word));
+    for (const pinyin::CharIndex character : characters.first(characters.size() - 1)) {
+      node = network_->child(node, model_->read_token(character));
+    }
+    for (PinyinNetwork::Node up = node; !network_->is_computed(up); up = network_->parent(up)) {
+      if (std::find(wanted_.begin(), wanted_.end(), up) != wanted_.end()) {
+        break;
+      }
+      wanted_.push_back(up);
+    }
+    if (wanted_.size() > kNewNodes) {
+      break;
+    }
+    ++kept;
+  }
+  candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end());
+  for (const PinyinHypothesis& candidate : candidates_) {
+    wanted_.push_back(candidate.node);  // keeps the states that are there
+  }
+  if (auto done = network_->compute(wanted_); !done) {
+    return done;
+  }
+  for (PinyinHypothesis& candidate : candidates_) {
+    for (const pinyin::CharIndex character : lexicon.characters(lexicon.word(candidate.word))) {
+      const Result<float> log_prob = network_->log_prob(candidate.node, model_->token(character));
+      if (!log_prob) return log_prob.error();
+      candidate.network += *log_prob;
+      candidate.node = network_->child(candidate.node, model_->read_token(character));
+    }
+  }
+  return {};
+}
+
+void PinyinSearch::add_letter_itself() {
+  const std::size_t end = letters().size();
+  const char letter = letters().back();
+  const model::NgramModel* table = model_->engine().ngrams();
+  for (std::uint32_t p = begin_[end - 1]; p < begin_[end]; ++p) {
+    PinyinHypothesis next = hypotheses_[p];
+    next.previous = p;
+    next.word = kNone;
+    next.begin = static_cast<std::uint16_t>(end - 1);
+    next.end = static_cast<std::uint16_t>(end);
+    next.last = pinyin::LastSyllable::Whole;
+    next.penalty += weights_.literal;
+    next.text_hash = mix(next.text_hash, 0x10000U + static_cast<unsigned char>(letter));
+    if (model_->words() != nullptr) {
+      next.word_state = model_->words()->start();
+    }
+    if (table != nullptr) {
+      table->push(&next.table_state, model::kUnknownWord);
+    }
+    if (network_ != nullptr) {
+      next.node = network_->child(next.node, model_->engine().tokenizer()->vocabulary().byte_id(
+                                                 static_cast<std::uint8_t>(letter)));
+    }
+    next.total = total_of(next);
+    candidates_.push_back(next);
+  }
+}
+
+Status PinyinSearch::push(char letter) {
+  if (letters().size() == pinyin::Paths::kMaxLetters) {
+    return Error{ErrorCode::TooLarge, "pinyin: more than 512 letters; commit some first"};
+  }
+  if (network_ != nullptr && network_->nodes() + 4 * kByNetwork > PinyinNetwork::kMaxNodes) {
+    // After ten thousand letters typed and taken back: begin with an empty tree.
+    const std::string typed(letters());
+    network_->clear();
+    begin_again();
+    for (const char one : typed) {
+      if (auto done = push(one); !done) return done;
+    }
+  }
+  paths_.push(letter);
+  const std::size_t end = letters().size();
+  edges_.clear();
+  candidates_.clear();
+  Status done;
+  if (letter == '\'') {
+    for (std::uint32_t p = begin_[end - 1]; p < begin_[end]; ++p) {
+      candidates_.push_back(hypotheses_[p]);
+      candidates_.back().end = static_cast<std::uint16_t>(end);
+    }
+  } else if (paths_.is_literal(end - 1)) {
+    add_letter_itself();
+  } else {
+    collect_edges(paths_.here());
+    collect_edges(paths_.open());
+    draft();
+    judge_by_table();
+    if (network_ != nullptr) {
+      done = judge_by_network();
+    }
+    for (PinyinHypothesis& candidate : candidates_) {
+      candidate.total = total_of(candidate);
+    }
+    sort_and_unite(&candidates_, kByNetwork);
+    if (candidates_.empty()) {
+      add_letter_itself();
+    }
+  }
+  if (!done) {
+    paths_.pop();
+    return done;
+  }
+  std::size_t kept = 0;
+  for (const PinyinHypothesis& candidate : candidates_) {
+    if (candidate.last != pinyin::LastSyllable::Open && kept < kBeam) {
+      hypotheses_.push_back(candidate);
+      ++kept;
+    }
+  }
+  begin_.push_back(static_cast<std::uint32_t>(hypotheses_.size()));
+  order_best();
+  return {};
+}
+
+// An unfinished syllable is no sign of writing in short: more letters may follow.
+void PinyinSearch::order_best() {
+  best_ = candidates_;
+  for (PinyinHypothesis& candidate : best_) {
+    if (candidate.last == pinyin::LastSyllable::Short) {
+      candidate.penalty += weights_.open - weights_.shortened;
+      candidate.total += weights_.open - weights_.shortened;
+    }
+  }
+  std::sort(best_.begin(), best_.end(), likelier);
+}
+
+void PinyinSearch::pop() {
+  if (letters().empty()) {
+    return;
+  }
+  paths_.pop();
+  begin_.pop_back();
+  hypotheses_.resize(begin_.back());
+  // What was open at the place is not kept; readings that end there are.
+  const auto here = column(letters().size());
+  candidates_.assign(here.begin(), here.end());
+  if (letters().empty()) {
+    candidates_.clear();
+  }
+  order_best();
+}
+
+}  // namespace laya::predict
