@@ -14,6 +14,7 @@ void add_eval_command(CLI::App& app, Outcome& outcome) {
       "example: laya eval ksr --file mails.txt --lines 600");
   add_eval_ksr(*eval, outcome);
   add_eval_next_char(*eval, outcome);
+  add_eval_correct(*eval, outcome);
   add_eval_pinyin(*eval, outcome);
   add_eval_rerank(*eval, outcome);
   add_eval_mixing(*eval, outcome);

@@ -11,6 +11,7 @@ namespace laya::apps {
 void add_eval_ksr(CLI::App& eval, Outcome& outcome);
 void add_eval_next_char(CLI::App& eval, Outcome& outcome);
 void add_eval_pinyin(CLI::App& eval, Outcome& outcome);
+void add_eval_correct(CLI::App& eval, Outcome& outcome);
 void add_eval_rerank(CLI::App& eval, Outcome& outcome);
 void add_eval_mixing(CLI::App& eval, Outcome& outcome);
 

@@ -11,6 +11,7 @@ void add_train_command(CLI::App& app, Outcome& outcome) {
   train->footer("example: laya train ngram --help\n         laya train gru --help");
   add_train_gru(*train, outcome);
   add_train_export(*train, outcome);
+  add_train_lexicon(*train, outcome);
   add_train_ngram(*train, outcome);
   add_train_vocab(*train, outcome);
   add_train_ranker_groups(*train, outcome);

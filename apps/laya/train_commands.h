@@ -10,6 +10,7 @@ namespace laya::apps {
 /// `outcome` must outlive the parse.
 void add_train_gru(CLI::App& train, Outcome& outcome);
 void add_train_export(CLI::App& train, Outcome& outcome);
+void add_train_lexicon(CLI::App& train, Outcome& outcome);
 void add_train_ngram(CLI::App& train, Outcome& outcome);
 void add_train_vocab(CLI::App& train, Outcome& outcome);
 void add_train_ranker_groups(CLI::App& train, Outcome& outcome);

@@ -1,176 +1,191 @@
 #include "predict/correction_search.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "predict/corrector.h"
 
 namespace laya::predict {
 namespace {
 
-constexpr std::size_t kMaxSlips = 3;
+constexpr float kNever = 1e9F;
+constexpr float kOneSlip = 8.6F;    // nats of noise: any single slip but at the first letter
+constexpr float kTwoSlips = 13.8F;  // most pairs of them
+constexpr float kMoreSlips = 19.0F;
+constexpr std::size_t kOnce = 3;   // letters; a word so short has one slip at most
+constexpr std::size_t kTwice = 8;  // letters; a longer one may have more than two
+constexpr float kSlack = 8.0F;     // nats: less likely words than that would need a lot of context
+constexpr std::size_t kCompletions = 2;  // of each way to read what is typed so far
 
 }  // namespace
 
 CorrectionSearch::CorrectionSearch(const Lexicon& lexicon, const NoiseCosts& costs)
-    : lexicon_(&lexicon), costs_(costs), seen_(kSeen), seen_generation_(kSeen) {
-  states_.reserve(kStates);
-  heap_.reserve(kStates);
-}
-
-bool CorrectionSearch::first_visit(const State& state) {
-  const std::uint64_t key = std::uint64_t{state.node} << 16 | std::uint64_t{state.typed} << 8 |
-                            (state.slips == 0 ? 1u : 0u);
-  std::size_t at = (key * 0x9E3779B97F4A7C15ull) >> 49;  // kSeen = 2^15
-  for (std::size_t tries = 0; tries < 16; ++tries, at = (at + 1) % kSeen) {
-    if (seen_generation_[at] != generation_) {
-      seen_generation_[at] = generation_;
-      seen_[at] = key;
-      return true;
-    }
-    if (seen_[at] == key) {
-      return false;
-    }
-  }
-  return true;  // crowded: looked at twice at worst
-}
-
-void CorrectionSearch::push(std::size_t parent, Lexicon::Node node, std::size_t consumed,
-                            float cost, std::size_t slips) {
-  const float bound = cost - lexicon_->best(node);
-  if (bound > limit_ || slips > kMaxSlips || states_.size() == kStates) {
-    return;
-  }
-  states_.push_back({cost, bound, node, static_cast<std::uint16_t>(parent),
-                     static_cast<std::uint8_t>(consumed), static_cast<std::uint8_t>(slips), false});
-  heap_.push_back(static_cast<std::uint16_t>(states_.size() - 1));
-  std::push_heap(heap_.begin(), heap_.end(), [&](std::uint16_t a, std::uint16_t b) {
-    return states_[a].bound != states_[b].bound ? states_[a].bound > states_[b].bound : a > b;
-  });
-}
-
-void CorrectionSearch::push_word(std::size_t parent, std::uint32_t word) {
-  State state = states_[parent];
-  state.bound = state.cost - lexicon_->log_prob(word);
-  state.parent = static_cast<std::uint16_t>(parent);
-  state.is_word = true;
-  if (state.bound > limit_ || states_.size() == kStates) {
-    return;
-  }
-  states_.push_back(state);
-  heap_.push_back(static_cast<std::uint16_t>(states_.size() - 1));
-  std::push_heap(heap_.begin(), heap_.end(), [&](std::uint16_t a, std::uint16_t b) {
-    return states_[a].bound != states_[b].bound ? states_[a].bound > states_[b].bound : a > b;
-  });
-}
-
-void CorrectionSearch::expand(std::size_t index, std::string_view typed, Typing typing) {
-  const State state = states_[index];
-  const std::size_t i = state.typed;
-  const auto letter = [&](std::size_t at) {
-    return at < typed.size() ? static_cast<std::uint8_t>(typed[at]) : std::uint8_t{0};
+    : lexicon_(&lexicon), costs_(costs) {
+  const auto letter = [](std::size_t kind) {
+    return kind < 26 ? static_cast<std::uint8_t>('a' + kind)
+                     : (kind == 26 ? std::uint8_t{'\''} : std::uint8_t{0});
   };
-  const std::uint8_t here = letter(i);
-  const std::uint8_t next = letter(i + 1);
-  const std::uint8_t before = i > 0 ? letter(i - 1) : std::uint8_t{0};
-  const std::uint8_t previous = lexicon_->label(state.node);  // 0 at the root
-  const bool at_first = state.node == Lexicon::kRoot;
-  const float slip = (at_first ? costs_.first : 0) + (state.slips > 0 ? costs_.more : 0);
-  const bool done = i >= typed.size();
-  if (done && state.slips == 0 && typing == Typing::Open) {
-    return;  // what only completes is no correction
+  for (std::size_t meant = 0; meant < kLetters; ++meant) {
+    for (std::size_t typed = 0; typed < kLetters; ++typed) {
+      substitution_[meant][typed] = meant == kLetterEdge || typed == kLetterEdge
+                                        ? kNever
+                                        : substitution_cost(costs_, letter(meant), letter(typed));
+    }
+    omission_[meant] = meant == kLetterEdge ? kNever : omission_cost(costs_, letter(meant), 0, 1);
   }
-  if (done) {
-    const std::uint32_t word = lexicon_->word_at(state.node);
-    if (word != Lexicon::kNoWord && !lexicon_->is_silent(word)) {
-      push_word(index, word);
-    }
-  } else {
-    push(index, state.node, i + 1, state.cost + slip + insertion_cost(costs_, here, before, next),
-         state.slips + 1u);
+}
+
+// The row of costs behind path_[0 … depth); returns its least.
+float CorrectionSearch::fill_row(std::uint8_t meant, std::size_t depth) {
+  const std::size_t n = typed_.size();
+  const std::size_t kind = letter_kind(meant);
+  const std::uint8_t previous = depth > 1 ? static_cast<std::uint8_t>(path_[depth - 2]) : 0;
+  const float first = depth == 1 ? costs_.first : 0;
+  const std::size_t begin = depth > kBand ? depth - kBand : 0;
+  const std::size_t end = std::min(n, depth + kBand);
+  const Row& above = rows_[depth - 1];
+  Row& row = rows_[depth];
+  const auto& substitution = substitution_[kind];
+  float least = kNever;
+  if (begin > 0) {
+    row[begin - 1] = kNever;
   }
-  for (Lexicon::Node child = lexicon_->first_child(state.node); child != Lexicon::kNoNode;
-       child = lexicon_->next_sibling(child)) {
-    const std::uint8_t meant = lexicon_->label(child);
-    if (done && typing == Typing::Open) {
-      push(index, child, i, state.cost, state.slips);  // not typed yet
-      continue;
+  for (std::size_t i = begin; i <= end; ++i) {
+    float omitted = omission_[kind];
+    if (meant == previous || (i < n && meant == static_cast<std::uint8_t>(typed_[i]))) {
+      omitted = std::min(omitted, costs_.omit_double);
     }
-    push(index, child, i, state.cost + slip + omission_cost(costs_, meant, previous, here),
-         state.slips + 1u);
-    if (done) {
-      continue;
-    }
-    if (meant == here) {
-      push(index, child, i + 1, state.cost, state.slips);
-      continue;
-    }
-    push(index, child, i + 1, state.cost + slip + substitution_cost(costs_, meant, here),
-         state.slips + 1u);
-    if (meant == next && next != 0) {
-      const Lexicon::Node other = lexicon_->child(child, here);
-      if (other != Lexicon::kNoNode && states_.size() + 1 < kStates) {
-        // The letter between is a state of its own, never looked into, so that spelling finds it.
-        states_.push_back({0, 0, child, static_cast<std::uint16_t>(index),
-                           static_cast<std::uint8_t>(i), state.slips, false});
-        push(states_.size() - 1, other, i + 2, state.cost + slip + costs_.swap, state.slips + 1u);
+    float cost = above[i] + omitted + first;
+    if (i > 0) {
+      const float other = substitution[kinds_[i - 1]];
+      cost = std::min(cost, above[i - 1] + (other > 0 ? other + first : 0));
+      cost = std::min(cost, row[i - 1] + insertion_[i - 1]);
+      if (i > 1 && depth > 1 && static_cast<std::uint8_t>(typed_[i - 2]) == meant &&
+          static_cast<std::uint8_t>(typed_[i - 1]) == previous && meant != previous) {
+        cost =
+            std::min(cost, rows_[depth - 2][i - 2] + costs_.swap + (depth == 2 ? costs_.first : 0));
       }
     }
+    row[i] = cost;
+    least = std::min(least, cost);
+  }
+  if (end < n) {
+    row[end + 1] = kNever;  // the next row reads it
+  }
+  return least;
+}
+
+void CorrectionSearch::add(std::string_view word, std::uint32_t index, float noise) {
+  const float log_prob = lexicon_->log_prob(index);
+  const float cost = noise - log_prob;
+  if (cost > limit_) {
+    return;
+  }
+  std::size_t place = 0;
+  while (place < count_ && found_[place].word != index) {
+    ++place;
+  }
+  if (place < count_) {  // the other round found it
+    if (found_[place].cost() <= cost) {
+      return;
+    }
+  } else if (count_ < kMaxFound) {
+    ++count_;
+  } else if (found_.back().cost() > cost) {
+    place = kMaxFound - 1;
+  } else {
+    return;
+  }
+  while (place > 0 && found_[place - 1].cost() > cost) {
+    found_[place] = found_[place - 1];
+    --place;
+  }
+  FoundWord& found = found_[place];
+  found.length = static_cast<std::uint8_t>(std::min(word.size(), found.bytes.size()));
+  std::copy_n(word.begin(), found.length, found.bytes.begin());
+  found.word = index;
+  found.log_prob = log_prob;
+  found.log_noise = -noise;
+  limit_ = std::min(limit_, found_.front().cost() + kSlack);
+}
+
+void CorrectionSearch::complete_from(Lexicon::Node node, std::size_t depth, float noise) {
+  if (noise - lexicon_->best(node) > limit_) {
+    return;
+  }
+  std::array<Completion, kCompletions> best;
+  const std::size_t count = lexicon_->complete({path_.data(), depth}, best);
+  for (std::size_t i = 0; i < count; ++i) {
+    add(best[i].key(), best[i].word, noise);
   }
 }
 
-void CorrectionSearch::spell(std::size_t index, FoundWord* out) const {
-  std::array<char, kLexiconMaxWordBytes> backwards;
-  std::size_t length = 0;
-  Lexicon::Node last = Lexicon::kNoNode;
-  while (states_[index].node != Lexicon::kRoot && length < backwards.size()) {
-    const State& state = states_[index];
-    if (state.node != last) {  // an insertion stays where it is
-      backwards[length++] = static_cast<char>(lexicon_->label(state.node));
-      last = state.node;
-    }
-    index = state.parent;
+void CorrectionSearch::found_at(Lexicon::Node node, std::size_t depth, float noise) {
+  const std::uint32_t word = lexicon_->word_at(node);
+  if (word != Lexicon::kNoWord && !lexicon_->is_silent(word)) {
+    add({path_.data(), depth}, word, noise);
   }
-  std::reverse_copy(backwards.begin(), backwards.begin() + static_cast<std::ptrdiff_t>(length),
-                    out->bytes.begin());
-  out->length = static_cast<std::uint8_t>(length);
+}
+
+void CorrectionSearch::walk(Lexicon::Node node, std::size_t depth) {
+  if (depth + 1 >= kMaxDepth || depth > typed_.size() + kBand) {
+    return;
+  }
+  const std::size_t n = typed_.size();
+  for (Lexicon::Node child = lexicon_->first_child(node); child != Lexicon::kNoNode;
+       child = lexicon_->next_sibling(child)) {
+    const float best = lexicon_->best(child);
+    const std::uint8_t meant = lexicon_->label(child);
+    path_[depth] = static_cast<char>(meant);
+    const std::size_t now = depth + 1;
+    const float least = fill_row(meant, now);
+    if (least > noise_limit_ || least - best > limit_) {
+      continue;
+    }
+    const float noise = n + kBand >= now && n <= now + kBand ? rows_[now][n] : kNever;
+    if (noise > 0 && noise <= noise_limit_ && noise - best <= limit_) {
+      found_at(child, now, noise);
+      // What its parent completes as well, and no dearer, is the parent's.
+      if (completes_ && !(depth > 0 && n <= depth + kBand && rows_[depth][n] <= noise)) {
+        complete_from(child, now, noise);
+      }
+    }
+    walk(child, now);
+  }
 }
 
 std::span<const FoundWord> CorrectionSearch::find(std::string_view typed, Typing typing,
                                                   float limit) {
-  states_.clear();
-  heap_.clear();
-  ++generation_;
+  typed_ = typed.substr(0, kMaxTyped);
+  completes_ = typing == Typing::Open;
   limit_ = limit;
-  std::size_t count = 0;
-  push(0, Lexicon::kRoot, 0, 0, 0);
-  const auto later = [&](std::uint16_t a, std::uint16_t b) {
-    return states_[a].bound != states_[b].bound ? states_[a].bound > states_[b].bound : a > b;
+  count_ = 0;
+  const std::size_t n = typed_.size();
+  const auto letter = [&](std::size_t at) {
+    return at < n ? static_cast<std::uint8_t>(typed_[at]) : std::uint8_t{0};
   };
-  while (!heap_.empty() && count < kMaxFound) {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    const std::size_t index = heap_.back();
-    heap_.pop_back();
-    const State& state = states_[index];
-    if (!state.is_word) {
-      if (first_visit(state)) {
-        expand(index, typed, typing);
-      }
-      continue;
+  rows_[0].fill(kNever);
+  rows_[0][0] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    kinds_[i] = static_cast<std::uint8_t>(letter_kind(letter(i)));
+    insertion_[i] =
+        insertion_cost(costs_, letter(i), i > 0 ? letter(i - 1) : std::uint8_t{0}, letter(i + 1)) +
+        (i == 0 ? costs_.first : 0);
+    if (i < kBand) {
+      rows_[0][i + 1] = rows_[0][i] + insertion_[i];
     }
-    const std::uint32_t word = lexicon_->word_at(state.node);
-    const bool known =
-        std::any_of(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(count),
-                    [&](const FoundWord& f) { return f.word == word; });
-    if (word == Lexicon::kNoWord || known) {
-      continue;
-    }
-    FoundWord& found = found_[count++];
-    found.word = word;
-    found.log_prob = lexicon_->log_prob(word);
-    found.log_noise = -state.cost;
-    spell(index, &found);
   }
-  return std::span(found_).first(count);
+  noise_limit_ = kOneSlip;
+  walk(Lexicon::kRoot, 0);
+  if (n > kOnce) {
+    noise_limit_ = kTwoSlips;
+    walk(Lexicon::kRoot, 0);
+  }
+  if (n > kTwice && count_ == 0) {
+    noise_limit_ = kMoreSlips;
+    walk(Lexicon::kRoot, 0);
+  }
+  return std::span(found_).first(count_);
 }
 
 }  // namespace laya::predict

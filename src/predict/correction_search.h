@@ -1,13 +1,14 @@
-// The words that letters may have been meant as, cheapest first: a best-first walk over trie and
-// typed letters at once (A*; Hart, Nilsson & Raphael 1968). A node's cost is the noise so far less
-// ln p of the most frequent word below it, which never overestimates, so words come in order of
-// noise × frequency and the walk ends when enough are found.
+// The words that letters may have been meant as: one walk over the lexicon's trie with a row of
+// edit costs a node (Wagner & Fischer 1974, with Damerau's swap), as deep as the costs allow.
+//
+// Bounds: the noise of a row's cheapest cell, and that noise less ln p of the most frequent word
+// below, against the best word found so far. Two rounds, the first for single slips: what it finds
+// makes the second short.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,49 +28,50 @@ struct FoundWord {
   float log_noise = 0;  ///< ln p(typed | word)
 
   std::string_view key() const { return {bytes.data(), length}; }
+  float cost() const { return -log_prob - log_noise; }
 };
 
 class CorrectionSearch {
  public:
   static constexpr std::size_t kMaxFound = 32;
+  static constexpr std::size_t kMaxTyped = 24;  ///< letters
 
   CorrectionSearch(const Lexicon& lexicon, const NoiseCosts& costs);
 
-  /// At most kMaxFound words for `typed` (lower-case ASCII letters and apostrophes), none costlier
-  /// than `limit` nats (−log_prob − log_noise). `typed` itself, if it is a word, is among them.
-  /// Lives until the next call. No allocation.
+  /// The likeliest words for `typed` (lower-case ASCII letters and apostrophes, at most kMaxTyped),
+  /// likeliest first, at most kMaxFound, none costlier than `limit` nats (FoundWord::cost).
+  /// `typed` itself is not among them, nor, while typing is Open, what only completes it. Lives
+  /// until the next call. No allocation.
   std::span<const FoundWord> find(std::string_view typed, Typing typing, float limit);
 
  private:
-  static constexpr std::size_t kStates = 8192;
-  static constexpr std::size_t kSeen = 4 * kStates;
+  static constexpr std::size_t kBand = 3;  // letters that typed and meant may be apart
+  static constexpr std::size_t kMaxDepth = kMaxTyped + kBand + 1;
+  static constexpr std::size_t kLetters = 28;
+  using Row = std::array<float, kMaxTyped + 2>;
 
-  struct State {
-    float cost;   // noise so far
-    float bound;  // cost − ln p of the best word at or below; exact for a word
-    Lexicon::Node node;
-    std::uint16_t parent;
-    std::uint8_t typed;  // letters consumed
-    std::uint8_t slips;
-    bool is_word;
-  };
-
-  void push(std::size_t parent, Lexicon::Node node, std::size_t consumed, float cost,
-            std::size_t slips);
-  void push_word(std::size_t parent, std::uint32_t word);
-  void expand(std::size_t index, std::string_view typed, Typing typing);
-  bool first_visit(const State& state);
-  void spell(std::size_t index, FoundWord* out) const;
+  void walk(Lexicon::Node node, std::size_t depth);
+  float fill_row(std::uint8_t meant, std::size_t depth);
+  void found_at(Lexicon::Node node, std::size_t depth, float noise);
+  void complete_from(Lexicon::Node node, std::size_t depth, float noise);
+  void add(std::string_view word, std::uint32_t index, float noise);
 
   const Lexicon* lexicon_;
   NoiseCosts costs_;
+  std::array<std::array<float, kLetters>, kLetters> substitution_;  // [meant][typed]
+  std::array<float, kLetters> omission_;                            // [meant]
+
+  // Of the present call.
+  std::string_view typed_;
+  bool completes_ = false;
   float limit_ = 0;
-  std::vector<State> states_;
-  std::vector<std::uint16_t> heap_;
-  std::vector<std::uint64_t> seen_;  // node << 16 | typed << 8 | …, tagged by generation
-  std::vector<std::uint32_t> seen_generation_;
-  std::uint32_t generation_ = 0;
+  float noise_limit_ = 0;
+  std::array<std::uint8_t, kMaxTyped + 2> kinds_;  // of typed_
+  std::array<float, kMaxTyped + 1> insertion_;     // of typed_[i]
+  std::array<Row, kMaxDepth + 1> rows_;            // [depth][letters typed]
+  std::array<char, kMaxDepth + 1> path_;
   std::array<FoundWord, kMaxFound> found_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace laya::predict

@@ -14,14 +14,14 @@
 namespace laya::predict {
 namespace {
 
-// Chosen on dev with the noise costs (edit_noise.cpp).
-constexpr float kNameBonus = 2.5F;     // a capital inside a sentence: a name the lexicon lacks
-constexpr float kAcronymBonus = 3.0F;  // all capitals
-constexpr float kSeenBonus = 6.0F;     // the writer used it before in this text
 constexpr float kContextSlack = 7.0F;  // nats that the context may add to a word's frequency
 constexpr float kMaxCost = 32.0F;      // nats; nothing likelier than that: nothing found
 constexpr float kPrefixShare = 0.7F;   // ln of the words' mass behind a prefix over its best word
-constexpr float kEnough = 0.5F;        // corrections are shown if one of them was meant so probably
+
+constexpr std::size_t kAcronymLetters = 4;
+constexpr float kCommonAcronym = -11.5F;  // ln p; more frequent ones are also written small (pm)
+constexpr std::size_t kPossessive = 3;    // letters before 's, at least
+constexpr std::size_t kCapitalsWithin = 200;  // bytes to look for a writer's capitals in
 
 constexpr std::size_t kTextBytes = 2 * kLexiconMaxWordBytes + 2;
 constexpr std::size_t kMaxEntries = CorrectionSearch::kMaxFound + 40;
@@ -32,6 +32,11 @@ float log_add(float a, float b) {
 }
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+bool has_capital(std::string_view before) {
+  const std::size_t from = before.size() > kCapitalsWithin ? before.size() - kCapitalsWithin : 0;
+  return std::any_of(before.begin() + static_cast<std::ptrdiff_t>(from), before.end(), is_upper);
+}
 
 // Latin letters and apostrophes only, capitals at the front or throughout.
 bool looks_like_a_word(std::string_view typed) {
@@ -116,12 +121,23 @@ struct Entry {
 }  // namespace
 
 struct Corrector::Impl {
-  Impl(const Lexicon& words, const model::NgramModel* table, const NoiseCosts& noise)
-      : lexicon(&words), ngrams(table), costs(noise), search(words, noise) {
+  Impl(const Lexicon& words, const model::NgramModel* table, const NoiseCosts& noise,
+       const CorrectionRules& when)
+      : lexicon(&words), ngrams(table), costs(noise), rules(when), search(words, noise) {
     entries.reserve(kMaxEntries);
     if (table != nullptr) {
       log_unknown_unit = table->log_prob(table->none(), model::kUnknownWord);
     }
+  }
+
+  // Whether `typed` is a word as it stands. A short acronym in small letters ("tc") is not.
+  bool is_right(std::string_view lower, std::string_view typed) const {
+    const std::uint32_t word = lexicon->find(lower);
+    if (word == Lexicon::kNoWord) {
+      return lexicon->is_word(lower);
+    }
+    return lexicon->form(word) != LexiconForm::Upper || lower.size() > kAcronymLetters ||
+           is_upper(typed.front()) || lexicon->log_prob(word) > kCommonAcronym;
   }
 
   // ln p(a word that the table lacks | context) over what it is anywhere.
@@ -183,6 +199,7 @@ struct Corrector::Impl {
   const Lexicon* lexicon;
   const model::NgramModel* ngrams;
   NoiseCosts costs;
+  CorrectionRules rules;
   CorrectionSearch search;
   float log_unknown_unit = 0;
   float as_typed = 1;
@@ -276,9 +293,16 @@ void Corrector::Impl::write(const Entry& entry, std::string_view typed, bool kee
   *view = {out->data(), length};
 }
 
+// Chosen by coordinate descent on dev, as the noise costs were (edit_noise.cpp).
+const CorrectionRules& correction_rules() {
+  static constexpr CorrectionRules kRules = {
+      .small = -1.5F, .name = 2.5F, .acronym = 5.0F, .seen = 6.0F, .enough = 0.5F};
+  return kRules;
+}
+
 Corrector::Corrector(const Lexicon& lexicon, const model::NgramModel* ngrams,
-                     const NoiseCosts& costs)
-    : impl_(std::make_unique<Impl>(lexicon, ngrams, costs)) {}
+                     const NoiseCosts& costs, const CorrectionRules& rules)
+    : impl_(std::make_unique<Impl>(lexicon, ngrams, costs, rules)) {}
 Corrector::Corrector(Corrector&&) noexcept = default;
 Corrector::~Corrector() = default;
 
@@ -295,17 +319,22 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   std::array<char, 4 * kMaxLetters> lower_bytes;
   const std::string_view lower(lower_bytes.data(),
                                text::copy_lower(typed, lower_bytes.data(), lower_bytes.size()));
-  if (my.lexicon->is_word(lower)) {
+  if (my.is_right(lower, typed)) {
     return {};
   }
+  // "vompany's": the word before the ending is looked at, the ending stays.
+  const std::string_view ending =
+      lower.ends_with("'s") && lower.size() > kPossessive + 1 ? lower.substr(lower.size() - 2) : "";
+  const std::string_view stem = lower.substr(0, lower.size() - ending.size());
   const model::NgramContext context = table_context(my.ngrams, before);
   const bool capital = is_upper(typed.front());
   const bool inside = !before.empty() && !text::at_sentence_start(before);
 
   // Meant as it stands: a word that nobody listed, or, while more may be typed, one that is listed.
-  float as_is = my.lexicon->log_unknown() + my.lexicon->log_spelling(lower);
-  as_is += is_all_caps(typed) ? kAcronymBonus : (capital && inside ? kNameBonus : 0);
-  as_is += holds_word(before, typed) ? kSeenBonus : 0;
+  float as_is = my.lexicon->log_unknown() + my.lexicon->log_spelling(stem);
+  as_is += is_all_caps(typed) ? my.rules.acronym : (capital && inside ? my.rules.name : 0);
+  as_is += !capital && has_capital(before) ? my.rules.small : 0;
+  as_is += holds_word(before, typed) ? my.rules.seen : 0;
   if (typing == Typing::Open) {
     const Lexicon::Node node = my.lexicon->walk(Lexicon::kRoot, lower);
     if (log_prefix) {
@@ -317,13 +346,14 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   const float limit = std::min(kMaxCost, kContextSlack - as_is);
   as_is += my.unknown_here(context);
 
-  for (const FoundWord& found : my.search.find(lower, typing, limit)) {
+  for (const FoundWord& found : my.search.find(stem, typing, limit)) {
     if (Entry* entry =
             my.add(my.word_log_prob(context, found.key(), found.word), found.log_noise)) {
       my.append_word(entry, found.word, found.key());
+      Impl::append(entry, ending);
     }
   }
-  if (typing == Typing::Finished) {
+  if (typing == Typing::Finished && ending.empty()) {
     my.add_splits(context, lower);
     my.add_joins(before, lower);
   }
@@ -334,7 +364,7 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   }
   const float total = log_add(all, as_is);
   my.as_typed = std::exp(as_is - total);
-  if (my.entries.empty() || 1 - my.as_typed < kEnough) {
+  if (my.entries.empty() || 1 - my.as_typed < my.rules.enough) {
     return {};
   }
   const std::size_t count = std::min(my.entries.size(), kMaxCorrections);

@@ -37,15 +37,27 @@ struct Correction {
   float probability = 0;       ///< that this was meant: all corrections and the typed word weighed
 };
 
+/// When to stay silent; chosen on dev together with the noise costs (corrector.cpp says how). Nats
+/// added to the chance that a word is meant as it stands, though the lexicon lacks it.
+struct CorrectionRules {
+  float small = 0;    ///< small letters, by a writer who uses capitals elsewhere
+  float name = 0;     ///< a capital inside a sentence
+  float acronym = 0;  ///< all capitals
+  float seen = 0;     ///< it stands in this text before
+  float enough = 0;   ///< least probability that one of the corrections was meant
+};
+const CorrectionRules& correction_rules();
+
 class Corrector {
  public:
   static constexpr std::size_t kMaxCorrections = 8;
   /// Shorter words are left alone: too many things are two letters long.
   static constexpr std::size_t kMinLetters = 2;
-  static constexpr std::size_t kMaxLetters = 24;
+  static constexpr std::size_t kMaxLetters = 24;  ///< longer ones too
   /// Both must outlive the corrector; `ngrams` may be nullptr (no context then).
   Corrector(const Lexicon& lexicon, const model::NgramModel* ngrams,
-            const NoiseCosts& costs = noise_costs());
+            const NoiseCosts& costs = noise_costs(),
+            const CorrectionRules& rules = correction_rules());
   Corrector(Corrector&&) noexcept;
   ~Corrector();
 

@@ -218,7 +218,7 @@ float Lexicon::log_spelling(std::string_view lower) const {
 
 std::size_t Lexicon::write_form(std::uint32_t word, std::string_view lower,
                                 std::span<char> out) const {
-  switch (static_cast<LexiconForm>(forms_[word] & kLexiconFormMask)) {
+  switch (form(word)) {
     case LexiconForm::Written: {
       const auto at = std::lower_bound(written_.begin(), written_.end(), word);
       if (at == written_.end() || *at != word) {

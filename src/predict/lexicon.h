@@ -60,6 +60,9 @@ class Lexicon {
   bool is_word(std::string_view lower) const;
   float log_prob(std::uint32_t word) const;  ///< ln p(word); ≤ 0
   bool is_silent(std::uint32_t word) const;  ///< known, never offered
+  LexiconForm form(std::uint32_t word) const {
+    return static_cast<LexiconForm>(forms_[word] & kLexiconFormMask);
+  }
   /// ln p(a word is none of the lexicon's).
   float log_unknown() const { return header_.log_unknown; }
   /// ln p(spelt like this | some word): a trigram of letters. How much it looks like English.

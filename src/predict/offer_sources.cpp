@@ -1,14 +1,27 @@
 #include "predict/offer_sources.h"
 
+#include "predict/correction_source.h"
 #include "predict/engine.h"
+#include "predict/lexicon_source.h"
 
 namespace laya::predict {
 
 Result<std::vector<OfferSourceFactory>> open_offer_sources(const EnginePaths& paths,
                                                            const Engine& engine) {
   std::vector<OfferSourceFactory> factories;
-  (void)paths;
-  (void)engine;
+  if (!paths.lexicon_path.empty()) {
+    Result<std::shared_ptr<const Lexicon>> lexicon = Lexicon::open(paths.lexicon_path);
+    if (!lexicon) {
+      return lexicon.error();
+    }
+    const model::NgramModel* ngrams = engine.ngrams();
+    factories.push_back([lexicon = *lexicon, ngrams]() -> std::unique_ptr<OfferSource> {
+      return std::make_unique<LexiconSource>(lexicon, ngrams);
+    });
+    factories.push_back([lexicon = *lexicon, ngrams]() -> std::unique_ptr<OfferSource> {
+      return std::make_unique<CorrectionSource>(lexicon, ngrams);
+    });
+  }
   return factories;
 }
 
