@@ -1,6 +1,6 @@
+// `laya eval ksr`: keystrokes saved.
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "eval/evaluate.h"
 #include "eval_commands.h"
@@ -13,10 +13,27 @@ namespace {
 struct KsrCommand : EvalText {
   std::vector<std::size_t> slots = {1, 3, 5};
   bool lower_case = false;
+  bool ghost = true;
 };
 
+void print_tier(const std::string& name, const eval::KsrResult& result) {
+  std::printf("%s\n", name.c_str());
+  for (const eval::KsrResult::Slot& slot : result.slots) {
+    std::printf("  %2zu slots  %s of keystrokes saved, next word %5.2f %%\n", slot.slots,
+                percent(slot.saved, slot.saved_interval).c_str(),
+                100 * static_cast<double>(slot.next_word_hits) / static_cast<double>(result.words));
+  }
+  if (result.has_ghost) {
+    std::printf("  ghost only %s\n", percent(result.ghost_saved, result.ghost_interval).c_str());
+  }
+  std::printf("  ceiling   %6.2f %% (a list without end), %.2f %% (one key a word)\n",
+              100 * result.oracle_saved, 100 * result.perfect_saved);
+  std::printf("  a list    %6.2f ms (p99 %.2f)\n", result.key_us_p50 / 1000,
+              result.key_us_p99 / 1000);
+}
+
 void evaluate_keystrokes(const KsrCommand& options, Outcome& outcome) {
-  const Result<std::vector<std::string>> lines = lines_of(options.file);
+  const Result<std::vector<std::string>> lines = lines_of(options);
   if (!lines) return fail(outcome, lines.error());
   const Result<Tiers> tiers = open_tiers(options.model);
   if (!tiers) return fail(outcome, tiers.error());
@@ -24,47 +41,48 @@ void evaluate_keystrokes(const KsrCommand& options, Outcome& outcome) {
   ksr.slots = options.slots;
   ksr.max_lines = options.lines;
   ksr.letter_case = options.lower_case ? eval::EvalCase::LowerCased : eval::EvalCase::AsTyped;
+  ksr.ghost_only = options.ghost ? eval::GhostOnly::Yes : eval::GhostOnly::No;
   ksr.progress = progress();
   const auto measured = measure_tiers<eval::KsrResult>(
       *tiers, [&](const predict::Engine& engine) { return evaluate_ksr(engine, *lines, ksr); });
   if (!measured) return fail(outcome, measured.error());
-  const eval::KsrResult* result = &measured->both;
-  const std::optional<eval::KsrResult>& instant = measured->instant;
   if (options.json) {
-    print_json(eval::to_json(*result), instant ? eval::to_json(*instant) : "", *tiers);
+    print_json("ksr", options, eval::to_json(measured->both),
+               measured->instant ? eval::to_json(*measured->instant) : "", *tiers);
     return;
   }
-  std::printf("%zu lines, %llu words, %llu keystrokes without prediction\n", result->lines,
-              static_cast<unsigned long long>(result->words),
-              static_cast<unsigned long long>(result->keystrokes));
-  for (std::size_t i = 0; i < result->slots.size(); ++i) {
-    const eval::KsrResult::Slot& slot = result->slots[i];
-    std::printf(
-        "%2zu slots: %5.2f %% of keystrokes saved, next word %5.2f %%", slot.slots,
-        100 * slot.saved,
-        100 * static_cast<double>(slot.next_word_hits) / static_cast<double>(result->words));
-    if (instant) {
-      std::printf("   (instant tier alone %5.2f %%)", 100 * instant->slots[i].saved);
-    }
-    std::printf("\n");
+  const eval::KsrResult& both = measured->both;
+  std::printf("%zu lines, %llu words, %llu keystrokes without prediction; 95 %% intervals\n",
+              both.lines, static_cast<unsigned long long>(both.words),
+              static_cast<unsigned long long>(both.keystrokes));
+  print_tier(tiers->deep.empty() ? "instant tier" : "with " + tiers->deep, both);
+  if (measured->instant) {
+    print_tier("instant tier alone", *measured->instant);
   }
-  print_passes(*tiers, result->deep);
+  print_passes(*tiers, both.deep);
 }
 
 }  // namespace
 
 void add_eval_ksr(CLI::App& eval, Outcome& outcome) {
   auto ksr = std::make_shared<KsrCommand>();
-  CLI::App* keystrokes = eval.add_subcommand(
+  CLI::App* command = eval.add_subcommand(
       "ksr", "keystrokes saved, by list length; accepting costs one key and brings the space");
-  add_eval_text(*keystrokes, *ksr);
-  keystrokes->add_option("--slots", ksr->slots, "list lengths to measure")
+  add_eval_set(*command, *ksr);
+  command->add_option("--slots", ksr->slots, "list lengths to measure")
       ->delimiter(',')
       ->check(CLI::Range(std::size_t{1}, predict::Reply::kMaxCandidates))
       ->capture_default_str();
-  keystrokes->add_flag("--lower-case", ksr->lower_case, "type the text in lower case");
-  keystrokes->footer("example: laya eval ksr --file mails.txt --slots 1,3,5 --lines 600 --json");
-  keystrokes->callback([ksr, &outcome] { evaluate_keystrokes(*ksr, outcome); });
+  command->add_flag("--lower-case", ksr->lower_case, "type the text in lower case");
+  command->add_flag("--ghost,!--no-ghost", ksr->ghost,
+                    "type it once more with the ghost alone (on unless --no-ghost; slow)");
+  command->footer(
+      "The text is typed once for each list length and once with the ghost alone. Two ceilings "
+      "are\n"
+      "given: what a list without end would save, and one key for every word.\n"
+      "example: laya eval ksr --file mails.txt --slots 1,3,5 --lines 600 --json\n"
+      "         laya eval ksr --frozen en --no-ghost");
+  command->callback([ksr, &outcome] { evaluate_keystrokes(*ksr, outcome); });
 }
 
 }  // namespace laya::apps

@@ -1,17 +1,24 @@
+// `laya eval next-char`: the next Chinese character.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
 
-#include "eval/evaluate.h"
+#include "eval/evaluate_next.h"
 #include "eval_commands.h"
 #include "eval_tiers.h"
 
 namespace laya::apps {
 namespace {
 
+void print_tier(const std::string& name, const eval::NextCharResult& result) {
+  const double all = static_cast<double>(std::max<std::uint64_t>(result.characters, 1));
+  std::printf("%-20s top-1 %s, top-3 %s\n", name.c_str(),
+              percent(static_cast<double>(result.top1) / all, result.top1_interval).c_str(),
+              percent(static_cast<double>(result.top3) / all, result.top3_interval).c_str());
+}
+
 void evaluate_characters(const EvalText& options, Outcome& outcome) {
-  const Result<std::vector<std::string>> lines = lines_of(options.file);
+  const Result<std::vector<std::string>> lines = lines_of(options);
   if (!lines) return fail(outcome, lines.error());
   const Result<Tiers> tiers = open_tiers(options.model);
   if (!tiers) return fail(outcome, tiers.error());
@@ -22,34 +29,29 @@ void evaluate_characters(const EvalText& options, Outcome& outcome) {
       *tiers,
       [&](const predict::Engine& engine) { return evaluate_next_char(engine, *lines, next_char); });
   if (!measured) return fail(outcome, measured.error());
-  const eval::NextCharResult* result = &measured->both;
-  const std::optional<eval::NextCharResult>& instant = measured->instant;
   if (options.json) {
-    print_json(eval::to_json(*result), instant ? eval::to_json(*instant) : "", *tiers);
+    print_json("next-char", options, eval::to_json(measured->both),
+               measured->instant ? eval::to_json(*measured->instant) : "", *tiers);
     return;
   }
-  const double all = static_cast<double>(std::max<std::uint64_t>(result->characters, 1));
-  std::printf("%zu lines, %llu Chinese characters: top-1 %.2f %%, top-3 %.2f %%\n", result->lines,
-              static_cast<unsigned long long>(result->characters),
-              100 * static_cast<double>(result->top1) / all,
-              100 * static_cast<double>(result->top3) / all);
-  if (instant) {
-    std::printf("instant tier alone: top-1 %.2f %%, top-3 %.2f %%\n",
-                100 * static_cast<double>(instant->top1) / all,
-                100 * static_cast<double>(instant->top3) / all);
+  std::printf("%zu lines, %llu Chinese characters; 95 %% intervals\n", measured->both.lines,
+              static_cast<unsigned long long>(measured->both.characters));
+  print_tier(tiers->deep.empty() ? "instant tier" : "with " + tiers->deep, measured->both);
+  if (measured->instant) {
+    print_tier("instant tier alone", *measured->instant);
   }
-  print_passes(*tiers, result->deep);
+  print_passes(*tiers, measured->both.deep);
 }
 
 }  // namespace
 
 void add_eval_next_char(CLI::App& eval, Outcome& outcome) {
   auto next = std::make_shared<EvalText>();
-  CLI::App* characters = eval.add_subcommand(
+  CLI::App* command = eval.add_subcommand(
       "next-char", "how often the next Chinese character is the first, or among the first three");
-  add_eval_text(*characters, *next);
-  characters->footer("example: laya eval next-char --file chats.txt --lines 2000");
-  characters->callback([next, &outcome] { evaluate_characters(*next, outcome); });
+  add_eval_set(*command, *next);
+  command->footer("example: laya eval next-char --file chats.txt --lines 2000");
+  command->callback([next, &outcome] { evaluate_characters(*next, outcome); });
 }
 
 }  // namespace laya::apps

@@ -3,20 +3,50 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iostream>
 
+#include "eval/evaluate_next.h"
+#include "eval/frozen_set.h"
+
 namespace laya::apps {
 
-void add_eval_text(CLI::App& command, EvalText& options) {
-  command
-      .add_option("-f,--file", options.file,
-                  "UTF-8 text, one utterance a line; - is standard input")
-      ->required();
+namespace {
+
+void add_rest(CLI::App& command, EvalText& options) {
   command.add_option("--lines", options.lines,
                      "only the first N lines that are not blank (0: all)");
   command.add_flag("--json", options.json, "one JSON object on one line");
   add_model_options(command, options.model);
+}
+
+CLI::Option* add_file(CLI::App& command, EvalText& options) {
+  return command.add_option("-f,--file", options.file,
+                            "UTF-8 text, one utterance a line; - is standard input");
+}
+
+/// A file's name without its folders.
+std::string name_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+void add_eval_text(CLI::App& command, EvalText& options) {
+  add_file(command, options)->required();
+  add_rest(command, options);
+}
+
+void add_eval_set(CLI::App& command, EvalText& options) {
+  CLI::Option* file = add_file(command, options);
+  command
+      .add_option("--frozen", options.frozen,
+                  "in place of a file, the text that ships: en or zh (never trained on)")
+      ->check(CLI::IsMember({"en", "zh"}))
+      ->excludes(file);
+  add_rest(command, options);
 }
 
 eval::Progress progress() {
@@ -39,6 +69,24 @@ Result<std::vector<std::string>> lines_of(const std::string& path) {
   return lines;
 }
 
+Result<std::vector<std::string>> lines_of(const EvalText& options, Words words) {
+  if (options.frozen.empty()) {
+    if (options.file.empty()) {
+      return Error{ErrorCode::BadArgument, "no text: give --file FILE, or --frozen en|zh"};
+    }
+    return lines_of(options.file);
+  }
+  const bool chinese = options.frozen == "zh";
+  std::vector<std::string> lines =
+      eval::text_lines(chinese ? eval::frozen_chinese() : eval::frozen_english());
+  if (chinese && words == Words::AsTyped) {
+    for (std::string& line : lines) {
+      line = eval::read_marked(line).text;
+    }
+  }
+  return lines;
+}
+
 Result<Tiers> open_tiers(const ModelOptions& options) {
   Result<predict::Engine> both = open_engine(options);
   if (!both) return std::move(both).error();
@@ -55,13 +103,40 @@ Result<Tiers> open_tiers(const ModelOptions& options) {
   return tiers;
 }
 
+nlohmann::ordered_json result_head(const std::string& measure, const std::string& set,
+                                   const std::string& text) {
+  return {{"measure", measure}, {"set", set}, {"text", text}, {"version", LAYA_VERSION}};
+}
+
+nlohmann::ordered_json result_head(const std::string& measure, const EvalText& text) {
+  return text.frozen.empty() ? result_head(measure, "file", name_of(text.file))
+                             : result_head(measure, "frozen", text.frozen);
+}
+
+nlohmann::ordered_json result_line(nlohmann::ordered_json head, const std::string& both,
+                                   const std::string& instant, const Tiers& tiers) {
+  using Json = nlohmann::ordered_json;
+  head.update(Json::parse(both, nullptr, false));
+  head["deep_model"] = tiers.deep.empty() ? Json(nullptr) : Json(tiers.deep);
+  head["instant"] = instant.empty() ? Json(nullptr) : Json::parse(instant, nullptr, false);
+  return head;
+}
+
 void print_json(const std::string& both, const std::string& instant, const Tiers& tiers) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(both, nullptr, false);
-  json["deep_model"] =
-      tiers.deep.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(tiers.deep);
-  json["instant"] = instant.empty() ? nlohmann::ordered_json(nullptr)
-                                    : nlohmann::ordered_json::parse(instant, nullptr, false);
-  std::cout << to_line(json) << std::endl;
+  std::cout << to_line(result_line(nlohmann::ordered_json::object(), both, instant, tiers))
+            << std::endl;
+}
+
+void print_json(const std::string& measure, const EvalText& text, const std::string& both,
+                const std::string& instant, const Tiers& tiers) {
+  std::cout << to_line(result_line(result_head(measure, text), both, instant, tiers)) << std::endl;
+}
+
+std::string percent(double share, const eval::Interval& interval) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.2f %% (%.2f–%.2f)", 100 * share, 100 * interval.low,
+                100 * interval.high);
+  return text.data();
 }
 
 void print_passes(const Tiers& tiers, const predict::DeepStatistics& deep) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "command.h"
+#include "eval/interval.h"
 #include "eval/lines.h"
 #include "model_lookup.h"
 #include "predict/deep_statistics.h"
@@ -20,6 +21,7 @@ namespace laya::apps {
 struct EvalText {
   ModelOptions model;
   std::string file;
+  std::string frozen;     ///< "en" or "zh": the frozen set in place of a file
   std::size_t lines = 0;  ///< 0: all
   bool json = false;
 };
@@ -27,11 +29,21 @@ struct EvalText {
 /// Adds --file, --lines, --json and the options of the model.
 void add_eval_text(CLI::App& command, EvalText& options);
 
+/// The same, and --frozen en|zh|… in place of --file: the text that ships (eval/frozen_set.h).
+void add_eval_set(CLI::App& command, EvalText& options);
+
 /// A counter on a terminal's standard error; nothing elsewhere.
 eval::Progress progress();
 
 /// The lines of `path` that are not blank ("-": standard input); BadArgument when there are none.
 Result<std::vector<std::string>> lines_of(const std::string& path);
+
+/// How the words of the chosen text are given.
+enum class Words { AsTyped, Marked };
+
+/// The same of a file, or of the frozen set (Chinese with or without its marks); BadArgument when
+/// neither or both are given.
+Result<std::vector<std::string>> lines_of(const EvalText& options, Words words = Words::AsTyped);
 
 /// The engine to measure, and, when it has a decoder, the instant tier alone beside it.
 struct Tiers {
@@ -45,6 +57,24 @@ Result<Tiers> open_tiers(const ModelOptions& options);
 /// Prints the result's own line `both`, with the decoder's name and the instant tier's result in it
 /// ("deep_model", "instant"; null without). Both are JSON objects; `instant` may be empty.
 void print_json(const std::string& both, const std::string& instant, const Tiers& tiers);
+
+/// The same with "measure" (the subcommand's name), "set" ("frozen", or "file"; frozen and other
+/// text are never one figure), "text" (the file's name, without its folder) and "version" before
+/// all else: what `laya eval report` reads.
+void print_json(const std::string& measure, const EvalText& text, const std::string& both,
+                const std::string& instant, const Tiers& tiers);
+
+/// That beginning.
+nlohmann::ordered_json result_head(const std::string& measure, const std::string& set,
+                                   const std::string& text);
+nlohmann::ordered_json result_head(const std::string& measure, const EvalText& text);
+
+/// The line that print_json prints, as an object.
+nlohmann::ordered_json result_line(nlohmann::ordered_json head, const std::string& both,
+                                   const std::string& instant, const Tiers& tiers);
+
+/// "29.51 % (28.40–30.61)".
+std::string percent(double share, const eval::Interval& interval);
 
 /// How much work the decoder was, as one line; nothing without one.
 void print_passes(const Tiers& tiers, const predict::DeepStatistics& deep);

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "eval/ghost_match.h"
+#include "eval/interval_json.h"
+#include "eval/quantile.h"
+#include "eval/typist.h"
 #include "predict/session.h"
-#include "text/script.h"
-#include "text/units.h"
 
 namespace laya::eval {
 namespace {
@@ -15,70 +17,120 @@ namespace {
 using predict::Candidate;
 using predict::Engine;
 using predict::kUntilDone;
-using predict::NextHan;
+using predict::PoolWord;
 using predict::Reply;
-using predict::Session;
 using predict::Want;
 
-bool is_measured_han(char32_t c) { return c >= 0x4E00 && c <= 0x9FFF; }
+// Types one line with lists of the length of `slot`, and counts into it and the rest of `result`.
+struct ListTyping {
+  Typist& typist;
+  KsrResult& result;
+  KsrResult::Slot& slot;
+  std::vector<float>& key_us;
+  std::uint64_t& oracle_keys;
 
-// Types the lines with lists of the length of the last of result->slots, and counts into it.
-template <typename Progressed>
-Status type_lines(Session& session, const std::vector<std::string_view>& lines,
-                  EvalCase letter_case, const Progressed& progressed, KsrResult* result) {
-  KsrResult::Slot& slot = result->slots.back();
-  std::uint64_t revision = 0;
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    const std::string line =
-        letter_case == EvalCase::LowerCased ? lowered(lines[n]) : std::string(lines[n]);
-    const std::vector<std::string_view> words = words_of(line);
-    session.clear();
-    session.set_text({.revision = ++revision, .before = {}, .after = {}});
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string wanted = lowered(words[i]);
-      const std::uint64_t space = i + 1 < words.size() ? 1 : 0;
-      const std::uint64_t letters = base::count_code_points(words[i]);
-      result->keystrokes += letters + space;
-      ++result->words;
-      std::uint64_t used = letters + space;
-      std::size_t offset = 0;
-      for (std::uint64_t typed = 0; typed < letters; ++typed) {
-        const Reply& reply = session.decide(
-            {.candidates = slot.slots, .ghost = Want::No, .deep_wait_us = kUntilDone});
-        const bool offered = std::any_of(
-            reply.candidates.begin(), reply.candidates.end(),
-            [&](const Candidate& candidate) { return lowered(candidate.text) == wanted; });
-        if (offered) {
-          used = typed + 1;
-          slot.next_word_hits += typed == 0 ? 1 : 0;
-          break;
-        }
-        const std::size_t length = base::decode_utf8(words[i].substr(offset)).length;
-        if (Status status =
-                session.edit({.revision = ++revision, .insert = words[i].substr(offset, length)});
-            !status) {
-          return status;
-        }
-        offset += length;
-      }
-      slot.keys_used += used;
-      std::string rest(words[i].substr(offset));
-      if (space != 0) {
-        rest += ' ';
-      }
-      if (Status status = session.edit({.revision = ++revision, .insert = rest}); !status) {
-        return status;
-      }
+  Status line(std::string_view text);
+  Status word(std::string_view word, std::uint64_t space);
+};
+
+Status ListTyping::word(std::string_view word, std::uint64_t space) {
+  const std::string wanted = lowered(word);
+  const std::uint64_t letters = base::count_code_points(word);
+  result.keystrokes += letters + space;
+  ++result.words;
+  std::uint64_t used = letters + space;
+  std::uint64_t with_oracle = used;
+  std::size_t offset = 0;
+  for (std::uint64_t typed = 0; typed < letters; ++typed) {
+    const Reply& reply = typist.session.decide(
+        {.candidates = slot.slots, .ghost = Want::No, .deep_wait_us = kUntilDone});
+    key_us.push_back(reply.latency.total_us);
+    const auto offered =
+        std::find_if(reply.candidates.begin(), reply.candidates.end(),
+                     [&](const Candidate& candidate) { return lowered(candidate.text) == wanted; });
+    const auto pool = typist.session.pool();
+    if (with_oracle > typed + 1 &&
+        (offered != reply.candidates.end() ||
+         std::any_of(pool.begin(), pool.end(),
+                     [&](const PoolWord& entry) { return entry.key == wanted; }))) {
+      with_oracle = typed + 1;
     }
-    progressed(n + 1);
+    if (offered != reply.candidates.end()) {
+      used = typed + 1;
+      slot.next_word_hits += typed == 0 ? 1 : 0;
+      KsrResult::Picks& picks = slot.sources[predict::origin_name(offered->origin)];
+      ++picks.picks;
+      picks.keys_saved += letters + space - used;
+      break;
+    }
+    const std::size_t length = base::decode_utf8(word.substr(offset)).length;
+    if (Status status = typist.type(word.substr(offset, length)); !status) {
+      return status;
+    }
+    offset += length;
   }
+  slot.keys_used += used;
+  oracle_keys += with_oracle;
+  std::string rest(word.substr(offset));
+  if (space != 0) {
+    rest += ' ';
+  }
+  return typist.type(rest);
+}
+
+Status ListTyping::line(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  const std::uint64_t keys_before = result.keystrokes;
+  const std::uint64_t used_before = slot.keys_used;
+  typist.new_line();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (Status status = word(words[i], i + 1 < words.size() ? 1 : 0); !status) {
+      return status;
+    }
+  }
+  const auto keys = static_cast<double>(result.keystrokes - keys_before);
+  slot.parts.push_back({keys - static_cast<double>(slot.keys_used - used_before), keys});
   return {};
 }
 
-}  // namespace
+// Types one line with the ghost alone; its words one space apart.
+Status ghost_line(Typist& typist, std::string_view line, KsrResult* result,
+                  std::vector<Part>* parts) {
+  std::string text;
+  for (const std::string_view word : words_of(line)) {
+    text += text.empty() ? "" : " ";
+    text += word;
+  }
+  typist.new_line();
+  Part part;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const Reply& reply = typist.session.decide({.deep_wait_us = kUntilDone});
+    const GhostMatch match = reply.has_ghost ? match_ghost(reply.ghost.text, rest) : GhostMatch{};
+    std::size_t taken = match.whole ? match.accepted : match.first;
+    std::uint64_t keys = base::count_code_points(rest.substr(0, taken));
+    if (keys > 1) {
+      ++result->ghost_picks;
+      if (taken < rest.size() && rest[taken] == ' ') {  // it is owed: comes without a key
+        ++taken;
+        ++keys;
+      }
+      part.above += static_cast<double>(keys - 1);
+    } else {
+      taken = base::decode_utf8(rest).length;
+      keys = 1;
+    }
+    part.below += static_cast<double>(keys);
+    if (Status status = typist.type(rest.substr(0, taken)); !status) {
+      return status;
+    }
+    rest.remove_prefix(taken);
+  }
+  parts->push_back(part);
+  return {};
+}
 
-Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::string>& lines,
-                               const KsrOptions& options) {
+Status check(const KsrOptions& options) {
   if (options.slots.empty()) {
     return Error{ErrorCode::BadArgument, "eval ksr: no slot count given"};
   }
@@ -89,74 +141,77 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
                                                std::to_string(Reply::kMaxCandidates)};
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::string>& lines,
+                               const KsrOptions& options) {
+  if (Status status = check(options); !status) {
+    return status.error();
+  }
   const std::vector<std::string_view> chosen = chosen_lines(lines, options.max_lines);
   if (chosen.empty()) {
     return Error{ErrorCode::BadArgument, "eval ksr: the text has no line that is not blank"};
   }
-  KsrResult result;
-  result.lines = chosen.size();
-  Session session(engine);
-  for (std::size_t i = 0; i < options.slots.size(); ++i) {
-    // What the list has offered changes what it offers next, so each length is typed by itself.
-    result.slots.push_back({options.slots[i], 0, 0, 0});
-    result.words = result.keystrokes = 0;
-    const auto progress = [&](std::size_t done) {
-      if (options.progress) {
-        options.progress(i * chosen.size() + done, options.slots.size() * chosen.size());
-      }
-    };
-    if (Status status = type_lines(session, chosen, options.letter_case, progress, &result);
-        !status) {
-      return status.error();
+  std::vector<std::string> typed;
+  for (const std::string_view line : chosen) {
+    typed.push_back(options.letter_case == EvalCase::LowerCased ? lowered(line)
+                                                                : std::string(line));
+  }
+  const bool ghost = options.ghost_only == GhostOnly::Yes;
+  const std::size_t passes = options.slots.size() + (ghost ? 1 : 0);
+  std::size_t done = 0;
+  const auto progress = [&] {
+    ++done;
+    if (options.progress) {
+      options.progress(done, passes * typed.size());
     }
-  }
-  result.deep = session.deep_statistics();
-  for (KsrResult::Slot& slot : result.slots) {
-    slot.saved = 1 - static_cast<double>(slot.keys_used) / static_cast<double>(result.keystrokes);
-  }
-  return result;
-}
-
-Result<NextCharResult> evaluate_next_char(const Engine& engine,
-                                          const std::vector<std::string>& lines,
-                                          const NextCharOptions& options) {
-  const std::vector<std::string_view> chosen = chosen_lines(lines, options.max_lines);
-  if (chosen.empty()) {
-    return Error{ErrorCode::BadArgument, "eval next-char: the text has no line that is not blank"};
-  }
-  NextCharResult result;
-  result.lines = chosen.size();
-  Session session(engine);
-  std::uint64_t revision = 0;
-  for (std::size_t n = 0; n < chosen.size(); ++n) {
-    session.clear();
-    session.set_text({.revision = ++revision, .before = {}, .after = {}});
-    std::string_view rest = chosen[n];
-    while (!rest.empty()) {
-      const base::Decoded code = base::decode_utf8(rest);
-      if (is_measured_han(code.code_point)) {
-        std::array<NextHan, 3> best{};
-        const std::size_t found = session.next_han(best);
-        ++result.characters;
-        for (std::size_t i = 0; i < found; ++i) {
-          if (best[i].code_point == code.code_point) {
-            result.top1 += i == 0 ? 1 : 0;
-            ++result.top3;
-          }
-        }
-      }
-      if (Status status =
-              session.edit({.revision = ++revision, .insert = rest.substr(0, code.length)});
-          !status) {
+  };
+  KsrResult result;
+  result.lines = typed.size();
+  Typist typist(engine);
+  std::vector<float> key_us;
+  std::size_t longest = 0;
+  for (const std::size_t slots : options.slots) {
+    // What the list has offered changes what it offers next, so each length is typed by itself.
+    result.slots.push_back({.slots = slots});
+    result.words = result.keystrokes = 0;
+    std::uint64_t oracle_keys = 0;
+    ListTyping typing{typist, result, result.slots.back(), key_us, oracle_keys};
+    for (const std::string& line : typed) {
+      if (Status status = typing.line(line); !status) {
         return status.error();
       }
-      rest.remove_prefix(code.length);
+      progress();
     }
-    if (options.progress) {
-      options.progress(n + 1, chosen.size());
+    KsrResult::Slot& slot = result.slots.back();
+    slot.saved = 1 - static_cast<double>(slot.keys_used) / static_cast<double>(result.keystrokes);
+    slot.saved_interval = bootstrap(slot.parts);
+    if (slots >= longest) {
+      longest = slots;
+      result.oracle_saved =
+          1 - static_cast<double>(oracle_keys) / static_cast<double>(result.keystrokes);
     }
   }
-  result.deep = session.deep_statistics();
+  result.perfect_saved =
+      1 - static_cast<double>(result.words) / static_cast<double>(result.keystrokes);
+  result.key_us_p50 = quantile(key_us, 0.5);
+  result.key_us_p99 = quantile(key_us, 0.99);
+  if (ghost) {
+    result.has_ghost = true;
+    std::vector<Part> parts;
+    for (const std::string& line : typed) {
+      if (Status status = ghost_line(typist, line, &result, &parts); !status) {
+        return status.error();
+      }
+      progress();
+    }
+    result.ghost_saved = ratio(parts);
+    result.ghost_interval = bootstrap(parts);
+  }
+  result.deep = typist.session.deep_statistics();
   return result;
 }
 
@@ -165,29 +220,33 @@ std::string to_json(const KsrResult& result) {
   json["lines"] = result.lines;
   json["words"] = result.words;
   json["keystrokes"] = result.keystrokes;
-  json["saved"] = nlohmann::ordered_json::object();
-  json["next_word"] = nlohmann::ordered_json::object();
-  for (const KsrResult::Slot& slot : result.slots) {
-    json["saved"][std::to_string(slot.slots)] = slot.saved;
-    json["next_word"][std::to_string(slot.slots)] =
-        result.words == 0
-            ? 0.0
-            : static_cast<double>(slot.next_word_hits) / static_cast<double>(result.words);
+  for (const char* name : {"saved", "saved_interval", "next_word", "sources"}) {
+    json[name] = nlohmann::ordered_json::object();
   }
-  return json.dump();
-}
-
-std::string to_json(const NextCharResult& result) {
-  const auto share = [&](std::uint64_t hits) {
-    return result.characters == 0
-               ? 0.0
-               : static_cast<double>(hits) / static_cast<double>(result.characters);
-  };
-  nlohmann::ordered_json json;
-  json["lines"] = result.lines;
-  json["characters"] = result.characters;
-  json["top1"] = share(result.top1);
-  json["top3"] = share(result.top3);
+  for (const KsrResult::Slot& slot : result.slots) {
+    const std::string name = std::to_string(slot.slots);
+    json["saved"][name] = slot.saved;
+    json["saved_interval"][name] = to_json(slot.saved_interval);
+    json["next_word"][name] = result.words == 0 ? 0.0
+                                                : static_cast<double>(slot.next_word_hits) /
+                                                      static_cast<double>(result.words);
+    json["sources"][name] = nlohmann::ordered_json::object();
+    for (const auto& [source, picks] : slot.sources) {
+      json["sources"][name][source] = {
+          {"picks", picks.picks},
+          {"saved", static_cast<double>(picks.keys_saved) /
+                        static_cast<double>(std::max<std::uint64_t>(result.keystrokes, 1))}};
+    }
+  }
+  json["ghost_saved"] =
+      result.has_ghost ? nlohmann::ordered_json(result.ghost_saved) : nlohmann::ordered_json();
+  if (result.has_ghost) {
+    json["ghost_saved_interval"] = to_json(result.ghost_interval);
+    json["ghost_picks"] = result.ghost_picks;
+  }
+  json["oracle"] = result.oracle_saved;
+  json["perfect"] = result.perfect_saved;
+  json["key_us"] = {{"p50", result.key_us_p50}, {"p99", result.key_us_p99}};
   return json.dump();
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/evaluate_next.h"
 #include "eval/learn_mixing.h"
 #include "predict/test_engine.h"
 

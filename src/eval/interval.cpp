@@ -11,7 +11,7 @@ namespace {
 constexpr double kZ = 1.959963984540054;  // of the normal distribution, 97.5 %
 constexpr std::uint64_t kSeed = 20240229;
 
-double ratio(const Part& sum) { return sum.below == 0 ? 0 : sum.above / sum.below; }
+double share_of(const Part& sum) { return sum.below == 0 ? 0 : sum.above / sum.below; }
 
 // The middle 95 % of what `statistic` gives for parts drawn with replacement. std::mt19937_64 is
 // the same everywhere, std::uniform_int_distribution is not: so the index is a product (Lemire).
@@ -60,9 +60,18 @@ Interval wilson(std::uint64_t hits, std::uint64_t trials) {
   return {std::max(0.0, middle - reach), std::min(1.0, middle + reach)};
 }
 
+double ratio(std::span<const Part> parts) {
+  Part sum;
+  for (const Part& part : parts) {
+    sum.above += part.above;
+    sum.below += part.below;
+  }
+  return share_of(sum);
+}
+
 Interval bootstrap(std::span<const Part> parts, std::size_t resamples) {
   return resampled(parts.size(), resamples, [&](const std::vector<std::size_t>& drawn) {
-    return ratio(sum_of(parts, drawn));
+    return share_of(sum_of(parts, drawn));
   });
 }
 
@@ -70,7 +79,7 @@ Interval bootstrap_difference(std::span<const Part> a, std::span<const Part> b,
                               std::size_t resamples) {
   return resampled(std::min(a.size(), b.size()), resamples,
                    [&](const std::vector<std::size_t>& drawn) {
-                     return ratio(sum_of(a, drawn)) - ratio(sum_of(b, drawn));
+                     return share_of(sum_of(a, drawn)) - share_of(sum_of(b, drawn));
                    });
 }
 

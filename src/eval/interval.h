@@ -26,6 +26,9 @@ struct Part {
   double below = 0;  ///< e.g. keys of this line
 };
 
+/// sum(above) / sum(below); 0 where there is nothing below.
+double ratio(std::span<const Part> parts);
+
 inline constexpr std::size_t kResamples = 1000;
 
 /// Of sum(above) / sum(below): percentile bootstrap over the parts, so words of one line, which are
