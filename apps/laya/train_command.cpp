@@ -10,6 +10,7 @@ void add_train_command(CLI::App& app, Outcome& outcome) {
   train->require_subcommand(1);
   train->footer("example: laya train ngram --help\n         laya train gru --help");
   add_train_gru(*train, outcome);
+  add_train_block_words(*train, outcome);
   add_train_export(*train, outcome);
   add_train_lexicon(*train, outcome);
   add_train_ngram(*train, outcome);

@@ -9,6 +9,7 @@ namespace laya::apps {
 
 /// `outcome` must outlive the parse.
 void add_train_gru(CLI::App& train, Outcome& outcome);
+void add_train_block_words(CLI::App& train, Outcome& outcome);
 void add_train_export(CLI::App& train, Outcome& outcome);
 void add_train_lexicon(CLI::App& train, Outcome& outcome);
 void add_train_ngram(CLI::App& train, Outcome& outcome);
