@@ -18,6 +18,7 @@
 #include "model_command.h"
 #include "quantize_command.h"
 #include "replay_command.h"
+#include "simulate_command.h"
 #include "train_command.h"
 #include "type_command.h"
 #include "vocabulary_command.h"
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
     add_replay_command(app, outcome);
     add_bench_command(app, outcome);
     add_eval_command(app, outcome);
+    add_simulate_command(app, outcome);
     add_model_command(app, outcome);
     add_inspect_command(app, outcome);
     add_doctor_command(app, outcome);
