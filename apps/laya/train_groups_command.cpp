@@ -1,4 +1,6 @@
 // `laya train ranker-groups`: what a ranker learns from.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -22,15 +24,27 @@ struct GroupsFlags {
   eval::RankGroupOptions options;
 };
 
-// The decoder's numbers mean nothing where there is no decoder: a ranker that has not seen them
-// must not ask for them (Ranker::knows_deep).
-std::vector<std::size_t> columns_for(const predict::Engine& engine) {
+// What cannot be learnt from these texts is left out: the decoder's numbers without a decoder,
+// those of offers without sources of offers (Ranker::knows_deep, knows_offers), the rhythm without
+// key logs, and Chinese, which has no groups.
+std::vector<std::size_t> columns_for(const predict::Engine& engine, const GroupsFlags& flags) {
+  constexpr std::array<std::string_view, 3> kDeep = {"deep", "has_deep", "by_deep"};
+  constexpr std::array<std::string_view, 7> kOffers = {
+      "noise", "is_lexicon", "is_emoji", "is_correction", "is_pinyin", "is_remote", "erases"};
+  constexpr std::array<std::string_view, 5> kRhythm = {"interval", "deletions", "jumps",
+                                                       "accept_rate", "text_after"};
+  const auto holds = [](const auto& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < predict::kRankFeatures; ++c) {
     const std::string_view name = predict::kRankFeatureNames[c];
-    if (engine.deep() != nullptr || (name != "deep" && name != "has_deep" && name != "by_deep")) {
-      columns.push_back(c);
+    if ((engine.deep() == nullptr && holds(kDeep, name)) ||
+        (engine.offer_sources().empty() && holds(kOffers, name)) ||
+        (flags.logs.empty() && holds(kRhythm, name)) || name == "is_han") {
+      continue;
     }
+    columns.push_back(c);
   }
   return columns;
 }
@@ -51,7 +65,7 @@ void make_groups(GroupsFlags& flags, Outcome& outcome) {
   flags.model.without.push_back("ranker");  // it learns from the order by score
   Result<predict::Engine> engine = open_engine(flags.model);
   if (!engine) return fail(outcome, engine.error());
-  const std::vector<std::size_t> columns = columns_for(*engine);
+  const std::vector<std::size_t> columns = columns_for(*engine, flags);
   std::vector<std::string> names;
   for (const std::size_t column : columns) {
     names.emplace_back(predict::kRankFeatureNames[column]);

@@ -1,8 +1,12 @@
 // What makes a phrase worth showing as a ghost, whoever found it.
 //
-// Stop rule: a phrase of g graphemes that is right with probability p saves g keys then and costs a
-// glance otherwise; shown is the phrase of the greatest p·g − (1−p)·kGlance, if that is positive
-// and p is at least kLeastProbability. "Showing nothing beats a bad suggestion."
+// The gate: a phrase of g keys that is right with probability p saves g keys then and costs a glance
+// otherwise; shown is the phrase of the greatest p·g − (1−p)·kGlance, if that is positive and p is
+// at least kLeastProbability. "Showing nothing beats a bad suggestion."
+//
+// Learnt on dev (README.md of models/ranker has the figures): of all thresholds, p·g/(1−p) saves
+// most for the wrong ghosts that it shows; a logistic gate over eleven features of phrase and place
+// saved no more. kGlance is where a wrong ghost stands at less than 2 % of the keys.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +22,9 @@
 namespace laya::predict {
 
 struct GhostRules {
-  static constexpr float kGlance = 4;  // a wrong phrase costs what this many right keys save
-  static constexpr float kLeastProbability = 0.25F;
-  static constexpr float kLeastLog = -1.3862944F;  // ln of it
+  static constexpr float kGlance = 12;  // a wrong phrase costs what this many right keys save
+  static constexpr float kLeastProbability = 0.5F;
+  static constexpr float kLeastLog = -0.6931472F;  // ln of it: what falls below is never shown
 };
 
 /// Expected keys saved by showing `text`, which is right with e^log_prob; less than 0: it costs.

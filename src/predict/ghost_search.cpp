@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "predict/casing.h"
+#include "predict/ghost_rules.h"
 #include "text/grapheme.h"
 #include "text/script.h"
 #include "text/units.h"
@@ -12,30 +13,10 @@
 namespace laya::predict {
 namespace {
 
-constexpr float kGlance = 4;  // a wrong phrase costs as much as this many right keys save
-constexpr float kLeastProbability = 0.25F;
-constexpr float kLeastLog = -1.3862944F;  // ln of it: whatever falls below can never be shown
+constexpr float kLeastLog = GhostRules::kLeastLog;
 constexpr std::size_t kPerHypothesis = 6;
 constexpr float kFollowedByWord =
     0.7F;  // of the words the table predicts, the share that a space and another word follow
-
-bool same_word(std::string_view a, std::string_view b) {
-  std::array<char, 2 * text::kMaxUnitBytes> lower_a;
-  std::array<char, 2 * text::kMaxUnitBytes> lower_b;
-  const std::size_t length_a = text::copy_lower(a, lower_a.data(), lower_a.size());
-  const std::size_t length_b = text::copy_lower(b, lower_b.data(), lower_b.size());
-  return std::string_view(lower_a.data(), length_a) == std::string_view(lower_b.data(), length_b);
-}
-
-bool has_letters(std::string_view text) {
-  for (const base::Decoded& code : base::CodePoints(text)) {
-    const text::Script script = text::script_of(code.code_point);
-    if (script == text::Script::Latin || script == text::Script::Han) {
-      return true;
-    }
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -48,15 +29,7 @@ void GhostSearch::consider(const Hypothesis& hypothesis) {
   if (hypothesis.in_word || hypothesis.log_prob < kLeastLog || !has_letters(text)) {
     return;
   }
-  const float p = std::exp(std::min(hypothesis.log_prob, 0.0F));
-  const auto graphemes = static_cast<float>(text::count_graphemes(text));
-  // Characters of Chinese cost about three keys of pinyin each: their glance is repaid sooner.
-  float keys = 0;
-  for (const base::Decoded& code : base::CodePoints(text)) {
-    keys += text::is_han(code.code_point) ? 2.5F : 0.0F;
-  }
-  keys += graphemes;
-  const float benefit = p * keys - (1 - p) * kGlance;
+  const float benefit = ghost_benefit(text, hypothesis.log_prob);
   if (benefit > best_benefit_) {
     best_benefit_ = benefit;
     best_log_prob_ = hypothesis.log_prob;

@@ -1,9 +1,7 @@
 // GhostSearch: the grey phrase. A small beam over pieces, scored by network and n-gram table
 // together, one pass over the weights a step for all hypotheses.
 //
-// Stop rule: a phrase of g graphemes that is right with probability p saves g keys then and costs a
-// glance otherwise; shown is the phrase of the greatest p·g − (1−p)·kGlance, if that is positive
-// and p is at least kLeastProbability. "Showing nothing beats a bad suggestion."
+// How far it goes, and whether it is shown: ghost_rules.h.
 #pragma once
 
 #include <array>

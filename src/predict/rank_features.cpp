@@ -25,7 +25,9 @@ float tenth(std::size_t count) { return static_cast<float>(std::min<std::size_t>
 }  // namespace
 
 void RankMoment::begin(const TypedText& text, const WordQuery& query, std::size_t units,
-                       float pool_mass, const TypingMemory* memory) {
+                       float pool_mass, const model::NgramModel* ngrams,
+                       const TypingMemory* memory) {
+  ngrams_ = ngrams;
   memory_ = memory;
   typed_letters_ = base::count_code_points(query.typed);
   units_ = units;
@@ -101,6 +103,9 @@ void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_
   put(bounded(entry.score - best));
   put(1 / static_cast<float>(1 + place));
   put(word != nullptr ? bounded(word->log_p_network) : kLeastLogProb);
+  put(word != nullptr && ngrams_ != nullptr && word->word != model::kUnknownWord
+          ? bounded(ngrams_->log_prob(ngrams_->none(), word->word))
+          : kLeastLogProb);
   put(word != nullptr ? bounded(word->log_p_ngram) : kLeastLogProb);
   put(word != nullptr && has_deep_ ? bounded(word->log_p_deep) : kLeastLogProb);
   put(flag(has_deep_));

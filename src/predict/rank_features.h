@@ -17,12 +17,13 @@ namespace laya::predict {
 
 /// In the order of the numbers. Log-probabilities are natural, at least kLeastLogProb (also where a
 /// source says nothing); flags are 0 or 1; all numbers are finite.
-inline constexpr std::array<std::string_view, 40> kRankFeatureNames = {
+inline constexpr std::array<std::string_view, 41> kRankFeatureNames = {
     // the sources
     "score",       // as mixed, noise of a correction included
     "gap",         // score less the best score of the decision
     "place",       // 1 / (1 + place by score)
     "network",     // ln p by the network
+    "unigram",     // ln p by the table, whatever stands before
     "ngram",       // ln p by the table
     "deep",        // ln p by the decoder
     "has_deep",    // the decoder had its say
@@ -69,10 +70,10 @@ inline constexpr float kLeastLogProb = -20;
 /// What all candidates of a decision share, computed once.
 class RankMoment {
  public:
-  /// `units` as SearchSources count them; `memory` may be nullptr. Reads the last kLookBackBytes of
-  /// the text.
+  /// `units` as SearchSources count them; `ngrams` and `memory` may be nullptr. Reads the last
+  /// kLookBackBytes of the text.
   void begin(const TypedText& text, const WordQuery& query, std::size_t units, float pool_mass,
-             const TypingMemory* memory);
+             const model::NgramModel* ngrams, const TypingMemory* memory);
   /// Numbers of `ranked` (by score, best first), [n, kRankFeatures], into `out`. `key` of entry i:
   /// what it says, lower case.
   void write(std::span<const Ranked> ranked, std::span<const std::string_view> keys,
@@ -94,6 +95,7 @@ class RankMoment {
   bool sentence_ = false;
   bool no_capitals_ = false;
   bool text_after_ = false;
+  const model::NgramModel* ngrams_ = nullptr;
   const TypingMemory* memory_ = nullptr;
 };
 

@@ -27,6 +27,7 @@ Result<std::unique_ptr<const Ranker>> Ranker::from_model(
     }
     ranker->columns_.push_back(static_cast<std::size_t>(found - kRankFeatureNames.begin()));
     ranker->knows_deep_ = ranker->knows_deep_ || feature == "has_deep";
+    ranker->knows_offers_ = ranker->knows_offers_ || feature == "is_lexicon";
   }
   ranker->model_ = std::move(model);
   return std::unique_ptr<const Ranker>(std::move(ranker));
@@ -61,17 +62,23 @@ bool CandidateRanker::sort(std::span<Ranked> ranked) {
           *workspace_, std::span<const float>(chosen_).first(count_ * columns.size()), scores)) {
     return false;
   }
-  // Insertion sort: few, ties as they stand, and std::stable_sort allocates.
-  for (std::size_t i = 1; i < count_; ++i) {
-    const Ranked entry = ranked[i];
-    const float score = scores[i];
-    std::size_t at = i;
-    for (; at > 0 && scores[at - 1] < score; --at) {
-      ranked[at] = ranked[at - 1];
-      scores[at] = scores[at - 1];
+  std::size_t movable = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (ranked[i].word != nullptr || (ranked[i].offer != nullptr && ranker_->knows_offers())) {
+      places_[movable++] = i;
     }
-    ranked[at] = entry;
-    scores[at] = score;
+  }
+  // Insertion sort: few, ties as they stand, and std::stable_sort allocates.
+  for (std::size_t i = 1; i < movable; ++i) {
+    const Ranked entry = ranked[places_[i]];
+    const float score = scores[places_[i]];
+    std::size_t at = i;
+    for (; at > 0 && scores[places_[at - 1]] < score; --at) {
+      ranked[places_[at]] = ranked[places_[at - 1]];
+      scores[places_[at]] = scores[places_[at - 1]];
+    }
+    ranked[places_[at]] = entry;
+    scores[places_[at]] = score;
   }
   return true;
 }

@@ -29,11 +29,14 @@ class Ranker {
   std::span<const std::size_t> columns() const { return columns_; }
   /// It was trained on lists that the decoder had its say in.
   bool knows_deep() const { return knows_deep_; }
+  /// And with offers among the words.
+  bool knows_offers() const { return knows_offers_; }
 
  private:
   std::unique_ptr<const model::DecisionModel> model_;
   std::vector<std::size_t> columns_;
   bool knows_deep_ = false;
+  bool knows_offers_ = false;
 };
 
 /// A session's use of it: scratch memory, nothing of the text. No allocation after construction.
@@ -48,8 +51,9 @@ class CandidateRanker {
   /// Computes the features of `ranked` (at most kMost; by order, best first), for rows().
   void look(const RankMoment& moment, std::span<const Ranked> ranked,
             std::span<const std::string_view> keys);
-  /// Sorts what look() saw by the network's scores; equal ones stay as they are. False where they
-  /// stay as they are because it could not.
+  /// Sorts what look() saw by the network's scores: its words, and its offers too if the network
+  /// has learnt about offers (Ranker::knows_offers). Chinese characters and the rest keep their
+  /// places, equal ones their order. False where all stay as they are because it could not.
   bool sort(std::span<Ranked> ranked);
 
   /// [count(), kRankFeatures] of the last look(), in the order of then.
@@ -65,6 +69,7 @@ class CandidateRanker {
   std::vector<float> rows_;
   std::vector<float> chosen_;
   std::array<float, kMost> scores_{};
+  std::array<std::size_t, kMost> places_{};  // that may be changed
   std::size_t count_ = 0;
 };
 
