@@ -1,10 +1,12 @@
-// Writes small valid files for fuzz_network, fuzz_decoder and fuzz_ngram: `make_model_corpus
-// CORPUS_FOLDER`. The mutators do the damage.
+// Writes small valid files for fuzz_network, fuzz_decoder, fuzz_decision and fuzz_ngram:
+// `make_model_corpus CORPUS_FOLDER`. The mutators do the damage.
 #include <cstdio>
 #include <string>
 
 #include "base/atomic_file.h"
 #include "format/model_writer.h"
+#include "model/decision_config.h"
+#include "model/decision_quantize.h"
 #include "model/ngram_test_table.h"
 #include "model/quantize.h"
 #include "model/random_decoder.h"
@@ -66,6 +68,39 @@ Status write_decoders(const std::string& folder) {
   return {};
 }
 
+/// One of each kind, stored in three ways.
+Status write_decisions(const std::string& folder) {
+  auto ranker = laya::model::default_ranker_config({"a", "b"});
+  ranker.hidden = {5, 3};
+  auto mlp = laya::model::default_windowed_mlp_config(5, 3);
+  mlp.window = 3;
+  mlp.embedding_dim = 2;
+  mlp.hidden = {4};
+  auto transformer = laya::model::default_transformer_config(5, 3);
+  transformer.window = 3;
+  transformer.embedding_dim = 4;
+  transformer.heads = 1;
+  transformer.ffn_dim = 5;
+  for (const auto& [config, precision] :
+       {std::pair{ranker, "fp32"}, {mlp, "int8/32"}, {transformer, "int4/32m"}}) {
+    const std::string path = folder + "/" + std::string(decision_kind_name(config.kind));
+    const std::string exact = path + ".exact";
+    const auto weights = laya::model::random_decision_weights(config, 1);
+    if (Status done = laya::model::write_decision_model(exact, config, weights, ""); !done) {
+      return done;
+    }
+    const auto file = laya::format::ModelFile::open(exact);
+    if (!file) return file.error();
+    laya::model::QuantizeRecipe recipe;
+    const auto parsed = laya::model::parse_precision(precision);
+    if (!parsed) return parsed.error();
+    recipe.standard = *parsed;
+    if (Status done = laya::model::quantize_decision_file(*file, path, recipe); !done) return done;
+    std::remove(exact.c_str());
+  }
+  return {};
+}
+
 Status write_ngrams(const std::string& path) {
   const laya::model::NgramTestTable table;
   auto writer = laya::format::ModelWriter::create(path);
@@ -86,7 +121,7 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   for (const Status& done :
        {write_networks(folder + "/network"), write_decoders(folder + "/decoder"),
-        write_ngrams(folder + "/ngram/table")}) {
+        write_decisions(folder + "/decision"), write_ngrams(folder + "/ngram/table")}) {
     if (!done) {
       std::fprintf(stderr, "%s\n", done.error().message.c_str());
       return 1;

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench_decision.h"
+#include "bench_decoder.h"
 #include "bench_deep.h"
 #include "bench_keys.h"
 #include "bench_peers_command.h"
@@ -262,6 +264,8 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
       "train", "speed of the training step, against oneDNN alone on the same matrix products");
   training->footer("example: laya bench train");
   training->callback([&outcome] { bench_train(outcome); });
+  add_bench_decision_command(*command, outcome);
+  add_bench_decoder_command(*command, outcome);
   add_bench_peers_command(*command, outcome);
   command->callback([options, command, &outcome] {
     if (command->get_subcommands().empty()) bench(*options, outcome);

@@ -12,9 +12,11 @@
 #include "format/model_file.h"
 #include "model/compare_models.h"
 #include "model/cpu_backend.h"
+#include "model/decision_config.h"
 #include "model/model_loading.h"
 #include "model/quantize.h"
 #include "model/rotation.h"
+#include "quantize_decision.h"
 #include "simd/dispatch.h"
 #include "text/tokenizer.h"
 
@@ -32,6 +34,7 @@ struct QuantizeOptions {
   std::size_t tokens = 20000;
   std::size_t contexts = 1000;
   double target = 0.98;
+  std::string examples;  ///< of a decision model, to measure on
   bool sensitivity = false;
   bool automatic = false;
   bool json = false;
@@ -296,6 +299,17 @@ void quantize(const QuantizeOptions& options, Outcome& outcome) {
   if (!recipe) {
     return fail(outcome, recipe.error());
   }
+  if (model::is_decision_model(*file)) {
+    if (!options.texts.empty() || options.automatic || options.sensitivity) {
+      return fail_usage(outcome,
+                        "a decision model reads no text: measure it by --examples FILE alone");
+    }
+    return quantize_decision(*file, *recipe, {options.out, options.examples, options.json},
+                             outcome);
+  }
+  if (!options.examples.empty()) {
+    return fail_usage(outcome, "--examples is for decision models; this one needs --text FILE");
+  }
   Report report;
   report.recipe = std::move(*recipe);
   if (options.texts.empty() && (options.automatic || options.sensitivity)) {
@@ -351,10 +365,14 @@ void add_quantize_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--sensitivity", options->sensitivity, "what each matrix alone costs");
   command->add_flag("--auto", options->automatic,
                     "keep the matrices that spoil it more precise until the target is met");
+  command->add_option(
+      "--examples", options->examples,
+      "of a decision model: compare on these decisions (see laya train ranker, mlp)");
   command->add_flag("--json", options->json, "one JSON object on one line");
   command->footer(
       "example: laya quantize run/gru-fp32.laya gru.laya --bits 4 --group 32 --text dev.txt "
-      "--auto");
+      "--auto\n"
+      "         laya quantize gestures.laya small.laya --group 32 --examples gestures.jsonl");
   command->callback([options, &outcome] { quantize(*options, outcome); });
 }
 

@@ -14,6 +14,9 @@ void add_train_command(CLI::App& app, Outcome& outcome) {
   add_train_export(*train, outcome);
   add_train_lexicon(*train, outcome);
   add_train_ngram(*train, outcome);
+  add_train_ranker(*train, outcome);
+  add_train_mlp(*train, outcome);
+  add_train_transformer(*train, outcome);
   add_train_vocab(*train, outcome);
   add_train_ranker_groups(*train, outcome);
 }

@@ -13,6 +13,9 @@ void add_train_block_words(CLI::App& train, Outcome& outcome);
 void add_train_export(CLI::App& train, Outcome& outcome);
 void add_train_lexicon(CLI::App& train, Outcome& outcome);
 void add_train_ngram(CLI::App& train, Outcome& outcome);
+void add_train_ranker(CLI::App& train, Outcome& outcome);
+void add_train_mlp(CLI::App& train, Outcome& outcome);
+void add_train_transformer(CLI::App& train, Outcome& outcome);
 void add_train_vocab(CLI::App& train, Outcome& outcome);
 void add_train_ranker_groups(CLI::App& train, Outcome& outcome);
 
