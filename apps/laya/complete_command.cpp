@@ -1,11 +1,15 @@
 #include "complete_command.h"
 
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 
+#include "base/clock.h"
 #include "model_lookup.h"
 #include "predict/session.h"
+#include "remote_answers.h"
+#include "settings.h"
 
 namespace laya::apps {
 namespace {
@@ -17,7 +21,16 @@ struct CompleteOptions {
   std::string after;
   std::size_t count = 5;
   bool no_warm_up = false;
+  bool remote = false;
   bool json = false;
+};
+
+/// What the completion server said; all empty where it was not asked.
+struct RemoteAnswer {
+  std::string name;
+  std::string problem;
+  double latency_us = 0;
+  std::vector<RemoteCandidate> candidates;
 };
 
 /// What the instant tier took; all there is without a decoder.
@@ -26,13 +39,23 @@ struct InstantTier {
 };
 
 nlohmann::ordered_json to_json(const predict::Reply& reply, const InstantTier& instant,
-                               const std::string& deep) {
+                               const std::string& deep, const RemoteAnswer& remote) {
   nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
   for (const predict::Candidate& candidate : reply.candidates) {
     candidates.push_back({{"text", candidate.text},
                           {"insert", candidate.insert},
+                          {"erase_before", candidate.erase_before},
                           {"logprob", candidate.log_prob},
-                          {"source", predict::origin_name(candidate.origin)}});
+                          {"source", predict::origin_name(candidate.origin)},
+                          {"tier", predict::tier_name(reply.tier)}});
+  }
+  for (const RemoteCandidate& candidate : remote.candidates) {
+    candidates.push_back({{"text", candidate.text},
+                          {"insert", candidate.insert},
+                          {"erase_before", 0},
+                          {"logprob", nullptr},
+                          {"source", predict::origin_name(RemoteCandidate::kOrigin)},
+                          {"tier", predict::tier_name(RemoteCandidate::kTier)}});
   }
   nlohmann::ordered_json ghost = nullptr;
   if (reply.has_ghost) {
@@ -45,19 +68,33 @@ nlohmann::ordered_json to_json(const predict::Reply& reply, const InstantTier& i
               {"passes", reply.deep_passes},
               {"ghost_verified", reply.ghost_tier == predict::Tier::Deep}};
   }
+  nlohmann::ordered_json third = nullptr;
+  if (!remote.name.empty()) {
+    third = {{"server", remote.name},
+             {"latency_us", remote.latency_us},
+             {"candidates", remote.candidates.size()},
+             {"problem", nullptr}};
+    if (!remote.problem.empty()) third["problem"] = remote.problem;
+  }
   return {{"candidates", candidates},
           {"ghost", ghost},
           {"latency_us", reply.latency.total_us},
           {"tier", predict::tier_name(reply.tier)},
           {"instant", {{"latency_us", instant.latency_us}}},
-          {"deep", second}};
+          {"deep", second},
+          {"remote", third}};
 }
 
-void print(const predict::Reply& reply, const InstantTier& instant, const std::string& deep) {
+void print(const predict::Reply& reply, const InstantTier& instant, const std::string& deep,
+           const RemoteAnswer& remote) {
   std::size_t number = 0;
   for (const predict::Candidate& candidate : reply.candidates) {
     std::printf("%zu  %s  (%.2f, %s)\n", ++number, printable(candidate.text).c_str(),
                 candidate.log_prob, predict::origin_name(candidate.origin));
+  }
+  for (const RemoteCandidate& candidate : remote.candidates) {
+    std::printf("%zu  %s  (%s)\n", ++number, printable(candidate.text).c_str(),
+                predict::origin_name(RemoteCandidate::kOrigin));
   }
   if (reply.has_ghost) {
     std::printf("ghost: \"%s\"  (%.2f)\n", printable(reply.ghost.text).c_str(),
@@ -73,6 +110,29 @@ void print(const predict::Reply& reply, const InstantTier& instant, const std::s
                 static_cast<double>(reply.latency.deep_us) / 1000,
                 static_cast<unsigned>(reply.deep_passes));
   }
+  if (!remote.name.empty()) {
+    std::printf("%s: %s\n", printable(remote.name).c_str(),
+                remote.problem.empty()
+                    ? (std::to_string(static_cast<long>(remote.latency_us / 1000)) + " ms").c_str()
+                    : printable(remote.problem).c_str());
+  }
+}
+
+/// The server that laya.toml names; BadArgument with the remedy where it names none.
+Result<std::unique_ptr<RemoteAnswers>> open_remote(const predict::Engine& engine,
+                                                   RemoteAnswer& answer) {
+  const Result<RemoteSetup> setup = read_remote_setup();
+  if (!setup) return setup.error();
+  if (!setup->is_on) {
+    return Error{ErrorCode::BadArgument,
+                 "--remote: no completion server is configured; write its address into " +
+                     settings_path() +
+                     ":  [remote]  url = \"http://127.0.0.1:11434/v1/completions\"  model = \"…\""};
+  }
+  answer.name = setup->name;
+  remote::RemoteSettings client = setup->client;
+  client.pause = std::chrono::milliseconds(0);  // there is no next key
+  return RemoteAnswers::create(client, engine.block_list());
 }
 
 void complete(const CompleteOptions& options, Outcome& outcome) {
@@ -84,6 +144,14 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   }
   Result<predict::Engine> engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
+
+  RemoteAnswer answer;
+  std::unique_ptr<RemoteAnswers> remote;
+  if (options.remote) {
+    auto opened = open_remote(*engine, answer);
+    if (!opened) return fail(outcome, opened.error());
+    remote = std::move(opened).value();
+  }
 
   predict::Session session(*engine);
   if (!options.no_warm_up) {
@@ -104,10 +172,21 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
     wanted.deep_wait_us = predict::kUntilDone;
     reply = &session.decide(wanted);
   }
+  if (remote != nullptr) {
+    const std::int64_t asked = base::monotonic_ns();
+    remote->ask(session);
+    constexpr std::int64_t kLongestMs = 90'000;  // the client's own limit ends it before
+    if (!remote->asked()) {
+      answer.problem = "was not asked: nothing can go on here";
+    } else if (!remote->take(field.revision, kLongestMs, &answer.candidates)) {
+      answer.problem = remote->last_error();
+    }
+    answer.latency_us = static_cast<double>(base::monotonic_ns() - asked) / 1000;
+  }
   if (options.json) {
-    std::cout << to_line(to_json(*reply, instant, deep)) << std::endl;
+    std::cout << to_line(to_json(*reply, instant, deep, answer)) << std::endl;
   } else {
-    print(*reply, instant, deep);
+    print(*reply, instant, deep, answer);
   }
 }
 
@@ -128,6 +207,8 @@ void add_complete_command(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(std::size_t{0}, predict::Reply::kMaxCandidates))
       ->capture_default_str();
   command->add_flag("--no-warm-up", options->no_warm_up, "answer from a cold start");
+  command->add_flag("--remote", options->remote,
+                    "ask the completion server that laya.toml names, too ([remote] url)");
   command->add_flag("--json", options->json, "one JSON object on one line");
   add_model_options(*command, options->model);
   command->footer(

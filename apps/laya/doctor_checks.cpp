@@ -146,6 +146,32 @@ Check check_deep_model(const std::optional<ModelFinding>& file, std::string_view
   return check;
 }
 
+Check check_remote(const RemoteFinding& finding) {
+  Check check{.name = "completion server"};
+  check.values = {{"on", finding.is_on && finding.problem.empty()}, {"server", nullptr}};
+  const std::string path =
+      finding.settings_path.empty() ? "laya.toml (set $HOME)" : finding.settings_path;
+  if (!finding.problem.empty()) {
+    check.health = Health::Missing;
+    check.detail = "off: " + finding.problem;
+    check.remedy = "set [remote] right in " + path + ", or take it away; everything else works";
+    return check;
+  }
+  if (!finding.is_on) {
+    check.detail = "off: nothing that is typed leaves this machine ([remote] url in " + path + ")";
+    return check;
+  }
+  check.values["server"] = finding.name;
+  check.values["time_limit_ms"] = finding.time_limit_ms;
+  check.detail = "on: laya type sends the text left of the caret to " + finding.name + ", " +
+                 std::to_string(finding.time_limit_ms) + " ms at most (" + path + ")";
+  if (finding.key_is_readable_by_others) {
+    check.health = Health::Slow;
+    check.remedy = "its key_file can be read by others: chmod 600";
+  }
+  return check;
+}
+
 Check check_mlx(const TrainingProbe& probe) {
   Check check{.name = "mlx", .needed_for = NeededFor::Training};
   check.values = {{"version", nullptr}};

@@ -52,6 +52,17 @@ Check check_model(const std::vector<ModelFinding>& files, std::string_view looku
 /// The decoder that is used by default, or the one that was named; `problem`: it could not be
 /// found.
 Check check_deep_model(const std::optional<ModelFinding>& file, std::string_view problem);
+/// What laya.toml says about a completion server.
+struct RemoteFinding {
+  std::string settings_path;  ///< "" where there can be none
+  std::string problem;        ///< why it cannot be asked; "" if it can, or is off
+  bool is_on = false;
+  std::string name;  ///< model and host
+  std::int64_t time_limit_ms = 0;
+  bool key_is_readable_by_others = false;
+};
+/// Says whether anything that is typed may leave this machine. Asks the server nothing.
+Check check_remote(const RemoteFinding& finding);
 Check check_mlx(const TrainingProbe& probe);
 /// `cores`: rates are judged per core.
 Check check_blas(const TrainingProbe& probe, unsigned cores);

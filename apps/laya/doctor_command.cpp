@@ -1,6 +1,7 @@
 #include "doctor_command.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include "doctor_checks.h"
 #include "format/model_file.h"
 #include "model_lookup.h"
+#include "settings.h"
 #include "simd/cpu_features.h"
 #include "simd/dispatch.h"
 #include "training_probe.h"
@@ -41,6 +43,30 @@ ModelFinding examine(const std::string& path) {
     finding.bytes = file->file_bytes();
   } else {
     finding.problem = file.error().message;
+  }
+  return finding;
+}
+
+RemoteFinding find_remote() {
+  RemoteFinding finding;
+  finding.settings_path = settings_path();
+  const Result<RemoteSetup> setup = read_remote_setup();
+  if (!setup) {
+    finding.problem = setup.error().message;
+    return finding;
+  }
+  finding.is_on = setup->is_on;
+  if (!setup->is_on) {
+    return finding;
+  }
+  finding.name = setup->name;
+  finding.time_limit_ms = setup->client.time_limit.count();
+  if (const auto client = remote::CompletionClient::create(setup->client); !client) {
+    finding.problem = client.error().message;
+  }
+  if (struct stat status{};
+      !setup->key_path.empty() && ::stat(setup->key_path.c_str(), &status) == 0) {
+    finding.key_is_readable_by_others = (status.st_mode & (S_IRGRP | S_IROTH)) != 0;
   }
   return finding;
 }
@@ -80,6 +106,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
                     simd::best_kernels().name),
       check_model(files, problem, parts),
       check_deep_model(deep, deep_path ? std::string() : deep_path.error().message),
+      check_remote(find_remote()),
       check_lockable_memory(lockable_bytes(), model_bytes),
       check_mlx(probe),
       check_blas(probe, cores),

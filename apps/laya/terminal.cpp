@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -105,12 +107,16 @@ void Terminal::restore() {
   set_handlers(SIG_DFL, SIG_DFL);
 }
 
-Terminal::Event Terminal::wait(int timeout_ms, int other_fd) {
+Terminal::Event Terminal::wait(int timeout_ms, std::span<const int> others) {
   // poll() passes over a negative descriptor.
-  pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}, {other_fd, POLLIN, 0}};
+  std::array<pollfd, 2 + kMaxOthers> fds{{{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
+  others = others.first(std::min(others.size(), kMaxOthers));
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    fds[2 + i] = {others[i], POLLIN, 0};
+  }
   int ready = 0;
   do {
-    ready = ::poll(fds, 3, timeout_ms);
+    ready = ::poll(fds.data(), static_cast<nfds_t>(2 + others.size()), timeout_ms);
   } while (ready < 0 && errno == EINTR);  // the signal is in the pipe
   if (ready == 0) {
     return Event::Timeout;
@@ -136,7 +142,9 @@ Terminal::Event Terminal::wait(int timeout_ms, int other_fd) {
   if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
     return Event::Bytes;
   }
-  return fds[2].revents != 0 ? Event::Other : Event::Timeout;
+  const bool other =
+      std::any_of(fds.begin() + 2, fds.end(), [](const pollfd& fd) { return fd.revents != 0; });
+  return other ? Event::Other : Event::Timeout;
 }
 
 bool Terminal::read(std::string& bytes) {

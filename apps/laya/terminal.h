@@ -6,6 +6,7 @@
 #include <termios.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,14 +34,16 @@ class Terminal {
 
   enum class Event {
     Bytes,    ///< something was typed: read()
-    Other,    ///< `other_fd` is readable
+    Other,    ///< one of `others` is readable
     Timeout,  ///< nothing happened
     Resized,  ///< size() has changed
     Stop,     ///< a signal asks to end, or the terminal is gone
   };
-  /// Waits at most `timeout_ms`; for ever if negative. Sleeps meanwhile: no timer runs. `other_fd`
-  /// (-1: none) is waited for, too; what was typed goes before it.
-  Event wait(int timeout_ms, int other_fd = -1);
+  static constexpr std::size_t kMaxOthers = 4;
+  /// Waits at most `timeout_ms`; for ever if negative. Sleeps meanwhile: no timer runs. `others`,
+  /// descriptors (-1: none; kMaxOthers at most), are waited for, too; what was typed goes before
+  /// them.
+  Event wait(int timeout_ms, std::span<const int> others = {});
 
   /// Appends what can be read without waiting. False when the terminal is gone.
   bool read(std::string& bytes);

@@ -1,5 +1,6 @@
 #include "type_command.h"
 
+#include <array>
 #include <csignal>
 #include <iostream>
 #include <memory>
@@ -9,6 +10,8 @@
 #include "model_lookup.h"
 #include "predict/deep_service.h"
 #include "printable.h"
+#include "remote_answers.h"
+#include "settings.h"
 #include "terminal.h"
 #include "type_editor.h"
 #include "type_view.h"
@@ -25,7 +28,7 @@ std::string about(const predict::Engine& engine) {
 }
 
 /// Reads keys until the user or a signal ends it.
-void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::string_view deep) {
+void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::string_view tiers) {
   KeyReader reader;
   std::vector<Key> keys;
   std::string bytes;
@@ -33,7 +36,7 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
   editor.decide();
   for (;;) {
     const TerminalSize size = terminal.size();
-    Screen screen = draw(editor, size.rows, size.columns, model, deep);
+    Screen screen = draw(editor, size.rows, size.columns, model, tiers);
     terminal.write(screen.update_from(shown ? &*shown : nullptr));
     shown = std::move(screen);
 
@@ -41,7 +44,8 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
     while (keys.empty()) {
       const bool loading = editor.deep_state() == predict::DeepState::Waiting;
       const int wait_ms = reader.waits() ? kEscapeWaitMs : loading ? kLoadingWaitMs : -1;
-      const Terminal::Event event = terminal.wait(wait_ms, editor.deep_fd());
+      const std::array<int, 2> others{editor.deep_fd(), editor.remote_fd()};
+      const Terminal::Event event = terminal.wait(wait_ms, others);
       if (event == Terminal::Event::Stop) {
         return;
       }
@@ -50,7 +54,8 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
         break;
       }
       if (event == Terminal::Event::Other) {
-        if (editor.take_deep_answers()) break;  // a better list, or a verified ghost: draw
+        const bool deep = editor.take_deep_answers();  // a better list, or a verified ghost
+        if (editor.take_remote_answers() || deep) break;
         continue;
       }
       if (event == Terminal::Event::Timeout) {
@@ -85,9 +90,44 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
   }
 }
 
-void type(const ModelOptions& options, Outcome& outcome) {
-  Result<predict::Engine> engine = open_engine(options, predict::DeepLoading::WhenWanted);
+struct TypeOptions {
+  ModelOptions model;
+  bool no_remote = false;
+};
+
+/// The completion server of the settings, if there is one. One that cannot be asked is left out,
+/// and `problem` says why: without it everything works.
+std::unique_ptr<RemoteAnswers> open_remote(const predict::Engine& engine, std::string& name,
+                                           std::string& problem) {
+  const Result<RemoteSetup> setup = read_remote_setup();
+  if (!setup) {
+    problem = setup.error().message;
+    return nullptr;
+  }
+  if (!setup->is_on) {
+    return nullptr;
+  }
+  Result<std::unique_ptr<RemoteAnswers>> remote =
+      RemoteAnswers::create(setup->client, engine.block_list());
+  if (!remote) {
+    problem = remote.error().message;
+    return nullptr;
+  }
+  name = setup->name;
+  return std::move(remote).value();
+}
+
+void type(const TypeOptions& options, Outcome& outcome) {
+  Result<predict::Engine> engine = open_engine(options.model, predict::DeepLoading::WhenWanted);
   if (!engine) return fail(outcome, engine.error());
+  std::string server;
+  std::string remote_problem;
+  const std::unique_ptr<RemoteAnswers> remote =
+      options.no_remote ? nullptr : open_remote(*engine, server, remote_problem);
+  std::string tiers = deep_name(options.model);
+  if (remote != nullptr) {
+    tiers += (tiers.empty() ? "" : " ") + std::string("\xE2\x86\x97 ") + printable(server);
+  }
   int stop_signal = 0;
   std::string figures;
   {
@@ -95,8 +135,8 @@ void type(const ModelOptions& options, Outcome& outcome) {
     if (!terminal) {
       return fail_usage(outcome, terminal.error().message);
     }
-    TypeEditor editor(*engine);
-    run(*terminal, editor, about(*engine), deep_name(options));
+    TypeEditor editor(*engine, predict::kRestOfFrame, remote.get());
+    run(*terminal, editor, about(*engine), tiers);
     stop_signal = terminal->stop_signal();
     figures = status_line(editor);
   }
@@ -111,15 +151,24 @@ void type(const ModelOptions& options, Outcome& outcome) {
                 << std::endl;
     }
   }
+  if (remote != nullptr) {
+    remote_problem = remote->last_error();
+  }
+  if (!remote_problem.empty()) {
+    std::cerr << "laya: the completion server was not used, or not to the end: "
+              << printable(remote_problem) << std::endl;
+  }
 }
 
 }  // namespace
 
 void add_type_command(CLI::App& app, Outcome& outcome) {
-  auto options = std::make_shared<ModelOptions>();
+  auto options = std::make_shared<TypeOptions>();
   CLI::App* command = app.add_subcommand(
       "type", "type in this terminal, with a ghost in grey and a list to pick from");
-  add_model_options(*command, *options);
+  add_model_options(*command, options->model);
+  command->add_flag("--no-remote", options->no_remote,
+                    "do not ask the completion server that laya.toml names");
   command->footer(
       "keys:    Tab accepts the ghost's next word, Right or End (Ctrl-E) all of it, Alt+1...5 or "
       "F1...F5 pick from\n"
@@ -127,7 +176,11 @@ void add_type_command(CLI::App& app, Outcome& outcome) {
       "quits.\n"
       "example: laya type\n"
       "         laya type --deep none\n"
-      "What is typed stays in this process: it is neither stored nor sent.");
+      "What is typed stays in this process: it is neither stored nor sent. Unless you configured "
+      "a\n"
+      "completion server ([remote] url in ~/.config/laya/laya.toml): then it gets the text left of "
+      "the\n"
+      "caret when you pause; its candidates carry an arrow, and the title names it.");
   command->callback([options, &outcome] { type(*options, outcome); });
 }
 

@@ -29,8 +29,9 @@ std::size_t at_column(std::string_view text, std::size_t begin, std::size_t end,
 
 }  // namespace
 
-TypeEditor::TypeEditor(const predict::Engine& engine, std::int32_t deep_wait_us)
-    : session_(engine), deep_wait_us_(deep_wait_us) {
+TypeEditor::TypeEditor(const predict::Engine& engine, std::int32_t deep_wait_us,
+                       RemoteAnswers* remote)
+    : session_(engine), remote_(remote), deep_wait_us_(deep_wait_us) {
   session_.warm_up();
   tell_whole_text();
 }
@@ -142,6 +143,10 @@ TypeEditor::Outcome TypeEditor::handle(const Key& key) {
     case KeyKind::Quit:
       return Outcome::Quit;
   }
+  if (remote_ != nullptr && (stale_ || hidden_)) {
+    remote_->cancel();
+    remote_offers_.clear();
+  }
   return Outcome::Continue;
 }
 
@@ -150,12 +155,14 @@ void TypeEditor::type(std::string_view text) {
   insert(ghost_.typed(text));
 }
 
-void TypeEditor::insert(const predict::Change& change) {
+void TypeEditor::insert(const predict::Change& change, std::size_t erase_before) {
   stale_ = true;
   predict::Edit edit;
   edit.revision = ghost_.revision();
+  edit.erase_before = std::min(erase_before, before_.size());
   edit.insert = change.insert;
   edit.pending_space = ghost_.pending_space();
+  before_.erase(before_.size() - edit.erase_before);
   before_ += change.insert;
   characters_ += text::count_graphemes(change.insert);
   if (Status status = session_.edit(edit); !status) {
@@ -171,7 +178,8 @@ void TypeEditor::pick(std::size_t number) {
   predict::Candidate candidate;
   candidate.text = offers_[number - 1].text;
   candidate.insert = offers_[number - 1].insert;
-  insert(ghost_.accept(candidate));
+  const std::size_t erase_before = offers_[number - 1].erase_before;
+  insert(ghost_.accept(candidate), erase_before);
 }
 
 void TypeEditor::erase(std::size_t before_bytes, std::size_t after_bytes) {
@@ -239,7 +247,10 @@ void TypeEditor::show(const predict::Reply& reply) {
   for (std::size_t i = 0; i < offers_.size(); ++i) {
     offers_[i].text.assign(reply.candidates[i].text);
     offers_[i].insert.assign(reply.candidates[i].insert);
+    offers_[i].erase_before = reply.candidates[i].erase_before;
+    offers_[i].tier = reply.tier;
   }
+  show_remote_offers();
   if (reply.tier == predict::Tier::Deep && deep_us_ == 0) {
     deep_us_ = static_cast<double>(reply.latency.deep_us);
     deep_latency_.record(static_cast<std::int64_t>(deep_us_ * 1000));
@@ -260,7 +271,38 @@ void TypeEditor::decide() {
       static_cast<double>(took.edit_us + took.advance_us + took.candidates_us + took.ghost_us);
   instant_latency_.record(static_cast<std::int64_t>(instant_us_ * 1000));
   deep_us_ = 0;
+  remote_offers_.clear();
   show(reply);
+  if (remote_ != nullptr) {
+    remote_->ask(session_);
+  }
+}
+
+// The places that they take are the last ones: nothing that is likelier moves under a finger.
+void TypeEditor::show_remote_offers() {
+  std::vector<Offer> remote;
+  for (const RemoteCandidate& candidate : remote_offers_) {
+    const bool known = std::any_of(offers_.begin(), offers_.end(), [&](const Offer& offer) {
+      return offer.text == candidate.text;
+    });
+    if (!known && remote.size() < kRemoteCandidates) {
+      remote.push_back({candidate.text, candidate.insert, 0, RemoteCandidate::kTier});
+    }
+  }
+  offers_.resize(std::min(offers_.size(), kCandidates - remote.size()));
+  offers_.insert(offers_.end(), remote.begin(), remote.end());
+}
+
+bool TypeEditor::take_remote_answers() {
+  if (remote_ == nullptr || !remote_->take(ghost_.revision(), 0, &remote_offers_)) {
+    return false;
+  }
+  if (stale_ || hidden_) {
+    remote_offers_.clear();
+    return false;
+  }
+  show_remote_offers();
+  return !remote_offers_.empty();
 }
 
 bool TypeEditor::take_deep_answers() {

@@ -13,17 +13,22 @@
 #include "predict/engine.h"
 #include "predict/ghost_state.h"
 #include "predict/session.h"
+#include "remote_answers.h"
 
 namespace laya::apps {
 
 class TypeEditor {
  public:
   static constexpr std::size_t kCandidates = 5;
+  /// Of them, those that a completion server may take, at the end of the list.
+  static constexpr std::size_t kRemoteCandidates = 2;
 
   /// `engine` must outlive it. Warms up, so that the first key is as fast as the others.
-  /// `deep_wait_us`: how long decide() may wait for the decoder, if there is one.
+  /// `deep_wait_us`: how long decide() may wait for the decoder, if there is one. `remote`: the
+  /// completion server that the user configured; must outlive it; nullptr: none is asked.
   explicit TypeEditor(const predict::Engine& engine,
-                      std::int32_t deep_wait_us = predict::kRestOfFrame);
+                      std::int32_t deep_wait_us = predict::kRestOfFrame,
+                      RemoteAnswers* remote = nullptr);
 
   enum class Outcome : std::uint8_t { Continue, Quit };
   /// Applies one key. The list and the ghost are of the text before until decide() is called;
@@ -37,6 +42,9 @@ class TypeEditor {
   bool take_deep_answers();
   /// Readable (poll) when take_deep_answers() is worth a call; -1 without a decoder.
   int deep_fd() { return session_.deep_fd(); }
+  /// The same of the completion server: its candidates take the last places of the list.
+  bool take_remote_answers();
+  int remote_fd() const { return remote_ != nullptr ? remote_->fd() : -1; }
   /// Escape was pressed: nothing is to be shown for this text.
   bool is_hidden() const { return hidden_; }
   predict::DeepState deep_state() const { return session_.deep_state(); }
@@ -50,6 +58,8 @@ class TypeEditor {
   struct Offer {
     std::string text;    ///< as listed
     std::string insert;  ///< what picking it adds at the caret, an owed space not included
+    std::size_t erase_before = 0;  ///< bytes left of the caret that picking it takes away first
+    predict::Tier tier = predict::Tier::Instant;  ///< Remote: a completion server's
   };
   const std::vector<Offer>& offers() const { return offers_; }
 
@@ -69,7 +79,7 @@ class TypeEditor {
   double deep_us() const { return deep_us_; }
 
  private:
-  void insert(const predict::Change& change);
+  void insert(const predict::Change& change, std::size_t erase_before = 0);
   void type(std::string_view text);
   void pick(std::size_t number);
   void erase(std::size_t before_bytes, std::size_t after_bytes);
@@ -78,12 +88,15 @@ class TypeEditor {
   std::size_t line_below() const;
   void tell_whole_text();
   void show(const predict::Reply& reply);
+  void show_remote_offers();
 
   predict::Session session_;
   predict::GhostState ghost_;
   std::string before_;
   std::string after_;
   std::vector<Offer> offers_;
+  RemoteAnswers* remote_;
+  std::vector<RemoteCandidate> remote_offers_;  // for the text as it is
   std::uint64_t keys_ = 0;
   std::uint64_t characters_ = 0;
   observe::LatencyHistogram latency_;

@@ -10,6 +10,8 @@
 namespace laya::apps {
 namespace {
 
+constexpr std::string_view kFromAfar = " \xE2\x86\x97";  // ↗: a completion server's candidate
+
 /// One cluster placed on the wrapped page.
 struct Placed {
   std::size_t line;
@@ -106,11 +108,17 @@ void draw_offers(const TypeEditor& editor, Screen& screen, std::size_t row) {
     const std::string label = std::to_string(++number) + " ";
     const std::string text = printable(offer.text);
     const std::size_t gap = column == 0 ? 1 : 3;
-    if (column + gap + label.size() + text::display_width(text) > screen.columns() && number > 1) {
+    const std::size_t mark =
+        offer.tier == predict::Tier::Remote ? text::display_width(kFromAfar) : 0;
+    if (column + gap + label.size() + text::display_width(text) + mark > screen.columns() &&
+        number > 1) {
       break;  // half a candidate is worse than none
     }
     column = screen.put(row, column + gap, label, Style::Number);
     column = screen.put(row, column, text, Style::Strong);
+    if (offer.tier == predict::Tier::Remote) {
+      column = screen.put(row, column, kFromAfar, Style::Dim);
+    }
   }
   if (number == 0) {
     screen.put(row, 1, "nothing to offer here", Style::Dim);

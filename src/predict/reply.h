@@ -70,10 +70,21 @@ struct Ghost {
 };
 
 /// What a list was made by. Deep: the decoder had its say; Instant: network and table alone.
-enum class Tier : std::uint8_t { Instant, Deep };
+/// Remote: what a completion server said, which no Reply holds: front ends add it, marked.
+enum class Tier : std::uint8_t { Instant, Deep, Remote };
 
-/// Short lower-case name of `tier` ("instant", "deep"), for JSON.
-constexpr const char* tier_name(Tier tier) { return tier == Tier::Deep ? "deep" : "instant"; }
+/// Short lower-case name of `tier` ("instant", "deep", "remote"), for JSON.
+constexpr const char* tier_name(Tier tier) {
+  switch (tier) {
+    case Tier::Instant:
+      return "instant";
+    case Tier::Deep:
+      return "deep";
+    case Tier::Remote:
+      return "remote";
+  }
+  return "instant";
+}
 
 /// Why a reply is empty. Answered: it is not, or nothing was asked for.
 enum class Silence : std::uint8_t {

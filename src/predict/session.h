@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -118,6 +119,28 @@ struct NextHan {
   float log_prob;
 };
 
+/// What of a text may be sent to a completion server that the user configured (issue 4: never of a
+/// private field). Session::remote_prompt() makes it; nothing else can.
+class RemotePrompt {
+ public:
+  static constexpr std::size_t kMaxBytes = 1024;
+
+  std::uint64_t revision() const { return revision_; }
+  /// The end of the text left of the caret: at most kMaxBytes, whole characters, an owed space
+  /// included. Lives until the session's next call.
+  std::string_view before() const { return before_; }
+  /// Its end: the word being typed; may be empty.
+  std::string_view open_word() const { return before_.substr(before_.size() - open_bytes_); }
+
+ private:
+  friend class Session;
+  RemotePrompt(std::uint64_t revision, std::string_view before, std::size_t open_bytes)
+      : revision_(revision), before_(before), open_bytes_(open_bytes) {}
+  std::uint64_t revision_;
+  std::string_view before_;
+  std::size_t open_bytes_;
+};
+
 class Session {
  public:
   static constexpr std::size_t kContextTokens = 128;
@@ -155,6 +178,12 @@ class Session {
   /// Readable (poll) when deep_reply(0) is worth asking; -1 without a decoder. The session's.
   int deep_fd();
   DeepState deep_state() const;
+
+  /// The present text for a completion server. Nothing of a field that is not plain text (its bytes
+  /// are not kept in the first place), and where nothing could be offered: an empty field, half a
+  /// character, an address, a caret inside a word. Whoever sends it has to forget it when the
+  /// revision is no longer the session's.
+  std::optional<RemotePrompt> remote_prompt() const;
 
   /// The words that the last decide() weighed, with each source's probability (evaluation: mixing
   /// weights are learnt from these). Until the next call.

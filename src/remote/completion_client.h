@@ -1,7 +1,7 @@
 // CompletionClient: the optional third tier — a larger model that the user runs or trusts, behind
 // an OpenAI-compatible /v1/completions (Ollama on this machine, a server in the LAN). Off unless
 // the user configured an address. What is sent is the text left of the caret and nothing else;
-// private fields must never come here: whoever asks has to keep them out (no session asks yet).
+// private fields never come here: what is asked is made by predict::Session::remote_prompt().
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,11 @@ struct RemoteSettings {
   std::string model = {};  ///< as the server calls it
   std::string key = {};    ///< sent as "Authorization: Bearer …"; empty: none
   std::chrono::milliseconds time_limit{800};  ///< for all of it, connecting included; 1…60,000
-  std::size_t tokens = 12;                    ///< of a continuation, 1…64
-  std::size_t candidates = 3;                 ///< 1…10
+  /// How long a text has to stand still before it is asked about (RemoteTier); 0…10,000. A server
+  /// is not asked at each key.
+  std::chrono::milliseconds pause{150};
+  std::size_t tokens = 12;     ///< of a continuation, 1…64
+  std::size_t candidates = 3;  ///< 1…10
 };
 
 /// BadArgument naming the setting: an address that is not http(s)://, one that names a user, plain

@@ -87,6 +87,10 @@ Status check(const RemoteSettings& settings) {
   if (ms < 1 || ms > 60'000) {
     return wrong("time_limit_ms is " + std::to_string(ms) + "; must be 1 to 60000");
   }
+  const auto pause = settings.pause.count();
+  if (pause < 0 || pause > 10'000) {
+    return wrong("pause_ms is " + std::to_string(pause) + "; must be 0 to 10000");
+  }
   if (settings.tokens < 1 || settings.tokens > 64) {
     return wrong("tokens is " + std::to_string(settings.tokens) + "; must be 1 to 64");
   }

@@ -2,6 +2,7 @@
 // latest question wins: a new one takes back the one before.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "remote/completion_client.h"
 
 namespace laya::remote {
@@ -17,7 +19,9 @@ namespace laya::remote {
 /// Used by one thread, beside its own. The thread sleeps while nothing is asked.
 class RemoteTier {
  public:
-  explicit RemoteTier(CompletionClient client);
+  /// Questions go out once `pause` has passed without another one.
+  explicit RemoteTier(CompletionClient client,
+                      std::chrono::milliseconds pause = std::chrono::milliseconds(0));
   RemoteTier(const RemoteTier&) = delete;
   RemoteTier& operator=(const RemoteTier&) = delete;
   /// Ends a request that is on its way.
@@ -33,13 +37,24 @@ class RemoteTier {
   /// Why the last question that failed did; "" if none has. Holds no text of the user's.
   std::string last_error();
 
+  /// A descriptor (a pipe's, non-blocking) that is readable once an answer is there or a question
+  /// has failed; take() and cancel() make it unreadable. For poll() in a front end's loop. -1 if
+  /// there is none to be had.
+  int fd() const { return event_out_.get(); }
+
  private:
   void work();
+  bool stands_still(std::unique_lock<std::mutex>& lock, std::uint64_t question);
+  void signal() const;
+  void acknowledge() const;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable answered_;
   CompletionClient client_;
+  const std::chrono::milliseconds pause_;
+  base::UniqueFd event_out_;
+  base::UniqueFd event_in_;
   base::CancelFlag cancel_;
   std::string prompt_;
   std::string error_;

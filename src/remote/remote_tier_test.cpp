@@ -135,6 +135,38 @@ TEST_F(Remote, TierAnswersTheLatestQuestionOnly) {
   EXPECT_EQ(got, std::vector<std::string>{"answer 5"});
 }
 
+// At each key a question, and a server that is asked about the last one only.
+TEST_F(Remote, TierWaitsUntilTheTextStandsStill) {
+  TestServer server([](const std::string&) { return answer_of("go on"); });
+  RemoteTier tier(client(server), std::chrono::milliseconds(60));
+  std::vector<std::string> got;
+  for (std::uint64_t key = 1; key <= 5; ++key) {
+    tier.ask(key, "typing");
+  }
+  ASSERT_TRUE(tier.take(5, 20'000, &got)) << tier.last_error();
+  EXPECT_EQ(server.requests(), 1);
+  // Taken back before it went out: nothing is sent.
+  const std::size_t bytes = server.bytes();
+  tier.ask(6, "secret");
+  tier.cancel();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(server.bytes(), bytes);
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST_F(Remote, TierWakesAFrontEnd) {
+  TestServer server([](const std::string&) { return answer_of("go on"); });
+  RemoteTier tier(client(server));
+  pollfd what{tier.fd(), POLLIN, 0};
+  ASSERT_GE(tier.fd(), 0);
+  EXPECT_EQ(::poll(&what, 1, 0), 0);
+  tier.ask(1, "typing");
+  ASSERT_EQ(::poll(&what, 1, 20'000), 1);
+  std::vector<std::string> got;
+  EXPECT_TRUE(tier.take(1, 0, &got));
+  EXPECT_EQ(::poll(&what, 1, 0), 0);
+}
+
 TEST_F(Remote, TierSaysWhyItFailed) {
   TestServer server([](const std::string&) { return TestServer::ok("nonsense"); });
   RemoteTier tier(client(server));

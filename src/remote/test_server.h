@@ -45,6 +45,8 @@ class TestServer {
     return "http://127.0.0.1:" + std::to_string(port_) + "/v1/completions";
   }
   int requests() const { return requests_; }
+  /// All that anybody sent, whole requests or not.
+  std::size_t bytes() const { return bytes_; }
   std::string last_request() {
     const std::lock_guard lock(mutex_);
     return last_;
@@ -73,6 +75,7 @@ class TestServer {
           break;
         }
         request.append(buffer, static_cast<std::size_t>(bytes));
+        bytes_ += static_cast<std::size_t>(bytes);
       }
       if (request.empty()) {
         continue;
@@ -108,6 +111,7 @@ class TestServer {
   int port_ = 0;
   std::atomic<bool> stop_{false};
   std::atomic<int> requests_{0};
+  std::atomic<std::size_t> bytes_{0};
   std::mutex mutex_;
   std::string last_;
   std::thread thread_;
