@@ -295,8 +295,13 @@ void Corrector::Impl::write(const Entry& entry, std::string_view typed, bool kee
 
 // Chosen by coordinate descent on dev, as the noise costs were (edit_noise.cpp).
 const CorrectionRules& correction_rules() {
-  static constexpr CorrectionRules kRules = {
-      .small = -1.5F, .name = 2.5F, .acronym = 5.0F, .seen = 6.0F, .enough = 0.5F};
+  static constexpr CorrectionRules kRules = {.small = -0.5F,
+                                             .name = 2.5F,
+                                             .acronym = 5.75F,
+                                             .seen = 6.0F,
+                                             .enough = 0.45F,
+                                             .rare = -10.0F,
+                                             .enough_rare = 0.8F};
   return kRules;
 }
 
@@ -319,7 +324,10 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   std::array<char, 4 * kMaxLetters> lower_bytes;
   const std::string_view lower(lower_bytes.data(),
                                text::copy_lower(typed, lower_bytes.data(), lower_bytes.size()));
-  if (my.is_right(lower, typed)) {
+  const bool right = my.is_right(lower, typed);
+  const std::uint32_t itself = right ? my.lexicon->find(lower) : Lexicon::kNoWord;
+  if (right && (itself == Lexicon::kNoWord || typing == Typing::Open ||
+                my.lexicon->log_prob(itself) > my.rules.rare)) {
     return {};
   }
   // "vompany's": the word before the ending is looked at, the ending stays.
@@ -330,21 +338,25 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   const bool capital = is_upper(typed.front());
   const bool inside = !before.empty() && !text::at_sentence_start(before);
 
-  // Meant as it stands: a word that nobody listed, or, while more may be typed, one that is listed.
-  float as_is = my.lexicon->log_unknown() + my.lexicon->log_spelling(stem);
-  as_is += is_all_caps(typed) ? my.rules.acronym : (capital && inside ? my.rules.name : 0);
-  as_is += !capital && has_capital(before) ? my.rules.small : 0;
-  as_is += holds_word(before, typed) ? my.rules.seen : 0;
+  // Meant as it stands: a rare word, or one that nobody listed; or, while more may be typed, one
+  // that is listed.
+  float alone = right ? my.lexicon->log_prob(itself)
+                      : my.lexicon->log_unknown() + my.lexicon->log_spelling(stem);
+  alone += is_all_caps(typed) ? my.rules.acronym : (capital && inside ? my.rules.name : 0);
+  alone += !capital && !right && has_capital(before) ? my.rules.small : 0;
+  alone += holds_word(before, typed) ? my.rules.seen : 0;
+  float as_is =
+      alone + (right ? my.word_log_prob(context, lower, itself) - my.lexicon->log_prob(itself)
+                     : my.unknown_here(context));
   if (typing == Typing::Open) {
     const Lexicon::Node node = my.lexicon->walk(Lexicon::kRoot, lower);
-    if (log_prefix) {
-      as_is = log_add(as_is, *log_prefix);
-    } else if (node != Lexicon::kNoNode) {
-      as_is = log_add(as_is, my.lexicon->best(node) + kPrefixShare);
-    }
+    const float listed = log_prefix                 ? *log_prefix
+                         : node != Lexicon::kNoNode ? my.lexicon->best(node) + kPrefixShare
+                                                    : kLogZero;
+    alone = log_add(alone, listed);
+    as_is = log_add(as_is, listed);
   }
-  const float limit = std::min(kMaxCost, kContextSlack - as_is);
-  as_is += my.unknown_here(context);
+  const float limit = std::min(kMaxCost, kContextSlack - alone);
 
   for (const FoundWord& found : my.search.find(stem, typing, limit)) {
     if (Entry* entry =
@@ -353,7 +365,7 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
       Impl::append(entry, ending);
     }
   }
-  if (typing == Typing::Finished && ending.empty()) {
+  if (typing == Typing::Finished && ending.empty() && !right) {
     my.add_splits(context, lower);
     my.add_joins(before, lower);
   }
@@ -364,7 +376,7 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   }
   const float total = log_add(all, as_is);
   my.as_typed = std::exp(as_is - total);
-  if (my.entries.empty() || 1 - my.as_typed < my.rules.enough) {
+  if (my.entries.empty() || 1 - my.as_typed < (right ? my.rules.enough_rare : my.rules.enough)) {
     return {};
   }
   const std::size_t count = std::min(my.entries.size(), kMaxCorrections);

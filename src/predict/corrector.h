@@ -1,8 +1,9 @@
 // Corrector: what may have been meant by letters that are no word. Noise (edit_noise.h) times
 // language: lexicon, n-gram table in context.
 //
-// It only ever answers; nothing typed is changed by it. A typed word that the lexicon knows has no
-// corrections (complaints 15, 17); what holds other than Latin letters and apostrophes is not
+// It only ever answers; nothing typed is changed or marked by it (complaints 15, 17). A word that
+// the lexicon knows has no corrections, unless it is a rare one where a common one, a slip away,
+// is far likelier ("eft me a note"). What holds other than Latin letters and apostrophes is not
 // looked at (18).
 //
 //   Corrector corrector(lexicon, ngrams);            // one per session, ~150 KB
@@ -45,6 +46,8 @@ struct CorrectionRules {
   float acronym = 0;  ///< all capitals
   float seen = 0;     ///< it stands in this text before
   float enough = 0;   ///< least probability that one of the corrections was meant
+  float rare = 0;     ///< ln p(word): listed words that are rarer may be a slip ("eft" for left)
+  float enough_rare = 0;  ///< the same as `enough`, where the typed word is such a one
 };
 const CorrectionRules& correction_rules();
 

@@ -30,7 +30,6 @@ struct NoiseCosts {
   float first;  ///< added where the word's first letter is concerned
   float split;  ///< a space left out between two words: alot
   float join;   ///< a space inside a word: to gether
-  float more;   ///< added for every further slip in the same word
 };
 
 /// The shipped costs.
