@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "data_files.h"
+#include "model/model_bundle.h"
 #include "train/block_words.h"
 #include "train/corpus.h"
 #include "train/mixture.h"
@@ -19,6 +20,7 @@ struct BlockFlags {
   std::string mixture;
   std::string data;
   std::string out;
+  std::string table;
   std::vector<std::string> dictionaries;
   std::vector<std::string> messages = {"en_sms_nus", "zh_sms_nus", "en_irc_ubuntu",
                                        "en_spamassassin_ham"};
@@ -61,7 +63,17 @@ void run_block_words(const BlockFlags& flags, Outcome& outcome) {
     words.add_text(*text, holds(flags.messages, source.name) ? train::TextKind::Messages
                                                              : train::TextKind::Published);
   }
-  const std::vector<std::string> junk = words.junk();
+  std::vector<std::string> junk = words.junk();
+  if (!flags.table.empty()) {
+    const Result<model::ModelBundle> table = model::ModelBundle::open(flags.table);
+    if (!table) return fail(outcome, table.error());
+    if (table->ngrams() == nullptr) {
+      return fail(outcome, Error{ErrorCode::BadArgument, flags.table + ": holds no n-gram table"});
+    }
+    std::erase_if(junk, [&](const std::string& word) {
+      return table->ngrams()->find(word) == model::kUnknownWord;
+    });
+  }
   std::string text =
       "# Junk of the texts that the models were trained on: see README.md. Written by laya train "
       "block-words.\n[en junk]\n";
@@ -88,6 +100,8 @@ void add_train_block_words(CLI::App& train, Outcome& outcome) {
                   "word lists: what they hold is no junk (one word a line, or hunspell's .dic)")
       ->required();
   app->add_option("--out", flags->out, "the file to write")->required();
+  app->add_option("--table", flags->table,
+                  "an n-gram table: junk that it does not hold need not be listed");
   app->add_option("--messages", flags->messages, "sources that are messages between people")
       ->delimiter(',')
       ->capture_default_str();
@@ -108,7 +122,8 @@ void add_train_block_words(CLI::App& train, Outcome& outcome) {
       ->capture_default_str();
   app->footer(
       "example: laya train block-words --data TEXTS --dictionary /usr/share/dict/american-english\n"
-      "         /usr/share/hunspell/en_US.dic --out models/block/junk.txt");
+      "         /usr/share/hunspell/en_US.dic --table models/instant/ngram.laya --out "
+      "models/block/junk.txt");
   app->callback([flags, &outcome] { run_block_words(*flags, outcome); });
 }
 
