@@ -1,6 +1,8 @@
 #include "bench_deep.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
 
 #include "base/clock.h"
 #include "eval/lines.h"
@@ -51,6 +53,45 @@ Status run_pass(predict::Session& session, const std::vector<Stroke>& strokes,
   return {};
 }
 
+/// From set_text() to the decoder's list.
+std::int64_t time_text(predict::Session& session, std::string_view before) {
+  const std::int64_t start = base::monotonic_ns();
+  session.set_text({.revision = 1, .before = before});
+  session.decide(
+      {.candidates = kCandidates, .ghost = predict::Want::No, .deep_wait_us = predict::kUntilDone});
+  return base::monotonic_ns() - start;
+}
+
+/// What beginnings that are known save: of every text, and of texts that were left.
+void time_beginnings(const predict::Engine& engine, std::string_view text, DeepKeyTimes& times) {
+  constexpr std::size_t kTextBytes = 300;
+  constexpr std::size_t kTexts = 4;
+  constexpr int kRounds = 20;
+  observe::LatencyHistogram first_key;
+  for (int round = 0; round < kRounds; ++round) {
+    predict::Session session(engine);
+    first_key.record(time_text(session, "s"));
+  }
+  predict::Session session(engine);
+  session.warm_up();
+  observe::LatencyHistogram new_text;
+  observe::LatencyHistogram known_text;
+  for (int round = 0; round < kRounds / 4; ++round) {
+    for (const bool known : {false, true}) {
+      for (std::size_t i = 0; i < kTexts; ++i) {
+        const std::size_t at = i * kTextBytes % std::max<std::size_t>(text.size(), 1);
+        const std::string before =
+            "Dear " + std::to_string(i) + ",\n" + std::string(text.substr(at, kTextBytes)) + " ";
+        (known ? known_text : new_text).record(time_text(session, before));
+      }
+    }
+    session.clear();  // takes back what it left
+  }
+  times.first_key = quantiles_us(first_key);
+  times.new_text = quantiles_us(new_text);
+  times.known_text = quantiles_us(known_text);
+}
+
 Result<DeepKeyTimes> time_deep_keys(const predict::Engine& engine, std::string_view text) {
   const std::vector<Stroke> strokes = strokes_of(text);
   predict::Session session(engine);
@@ -76,6 +117,7 @@ Result<DeepKeyTimes> time_deep_keys(const predict::Engine& engine, std::string_v
   times.in_frame = in_frame.in_frame;
   times.all = quantiles_us(measured.all);
   times.with_pass = quantiles_us(measured.with_pass);
+  time_beginnings(engine, text, times);
   return times;
 }
 
@@ -163,7 +205,10 @@ nlohmann::ordered_json to_json(const DeepReport& report) {
             {"passes", keys.passes},
             {"in_frame", keys.in_frame},
             {"all_us", quantiles_json(keys.all)},
-            {"with_pass_us", quantiles_json(keys.with_pass)}}},
+            {"with_pass_us", quantiles_json(keys.with_pass)},
+            {"first_key_us", quantiles_json(keys.first_key)},
+            {"new_text_us", quantiles_json(keys.new_text)},
+            {"known_text_us", quantiles_json(keys.known_text)}}},
           {"ghost",
            {{"contexts", ghost.contexts},
             {"unequal", ghost.unequal},
@@ -191,6 +236,11 @@ void print(const DeepReport& report) {
       predict::kFrameUs / 1000.0,
       100 * static_cast<double>(keys.in_frame) / static_cast<double>(keys.keys > 0 ? keys.keys : 1),
       static_cast<unsigned long long>(keys.passes));
+  std::printf(
+      "  first key of a new session: p50 %.1f ms, p99 %.1f; told another text of 300 bytes: p50 "
+      "%.1f ms, coming back to it %.1f\n",
+      ms(keys.first_key.p50), ms(keys.first_key.p99), ms(keys.new_text.p50),
+      ms(keys.known_text.p50));
   const eval::GhostBenchResult& ghost = report.ghost;
   std::printf(
       "  verified ghost of 8 tokens: %.0f passes (p50; %.1f mean), %.2f ms; without drafts %.0f "

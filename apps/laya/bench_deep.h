@@ -25,6 +25,10 @@ struct DeepKeyTimes {
       0;                ///< keys whose decoder's list came within kFrameUs, not waiting longer
   Quantiles all;        ///< from the edit to the list, over all keys
   Quantiles with_pass;  ///< over the keys that needed a pass over the weights
+  Quantiles first_key;  ///< the first key of a new session, not warmed up
+  /// From being told another text to its list: one that nobody has read, and one that was left.
+  Quantiles new_text;
+  Quantiles known_text;
   double share_with_pass() const {
     return keys > 0 ? static_cast<double>(keys_with_pass) / static_cast<double>(keys) : 0;
   }

@@ -26,7 +26,7 @@ struct DeepOptions {
   /// it, else a line end.
   std::vector<TokenId> first = {};
   /// What is remembered of texts that were left, for all sessions (DeepService::prefixes()).
-  std::size_t prefix_mb = 32;
+  std::size_t prefix_mb = 64;
   /// Then a few lines of everyday text (deep_opening.cpp).
   enum class Prime : std::uint8_t { Never, WhereItHelps, Always } prime = Prime::WhereItHelps;
 };
