@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "complete_pinyin.h"
 #include "model_lookup.h"
 #include "predict/session.h"
 #include "remote_answers.h"
@@ -19,6 +20,7 @@ struct CompleteOptions {
   std::string context;
   std::string context_file;
   std::string after;
+  std::string pinyin;
   std::size_t count = 5;
   bool no_warm_up = false;
   bool remote = false;
@@ -144,6 +146,11 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   }
   Result<predict::Engine> engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
+  if (!options.pinyin.empty()) {
+    const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
+    return complete_pinyin(*engine,
+                           {options.pinyin, context, options.count, deep, options.json}, outcome);
+  }
 
   RemoteAnswer answer;
   std::unique_ptr<RemoteAnswers> remote;
@@ -203,6 +210,8 @@ void add_complete_command(CLI::App& app, Outcome& outcome) {
                    "the same from a file; - is standard input (for long texts)")
       ->excludes(context);
   command->add_option("--after", options->after, "the text right of the caret");
+  command->add_option("--pinyin", options->pinyin,
+                      "what these letters spell behind the context: pinyin, initials, capitals");
   command->add_option("-n,--count", options->count, "how many candidates")
       ->check(CLI::Range(std::size_t{0}, predict::Reply::kMaxCandidates))
       ->capture_default_str();
@@ -217,9 +226,11 @@ void add_complete_command(CLI::App& app, Outcome& outcome) {
       "is told.\n"
       "example: laya complete --context 'see you tom' -n 3\n"
       "         laya complete --context '我们明天' --json | jq -r '.candidates[].text'\n"
+      "         laya complete --pinyin womenmingtian\n"
       "         laya complete --context-file draft.txt --after ' and so on'");
   command->callback([options, context, command, &outcome] {
-    if (context->count() == 0 && command->get_option("--context-file")->count() == 0) {
+    if (context->count() == 0 && options->pinyin.empty() &&
+        command->get_option("--context-file")->count() == 0) {
       return fail_usage(outcome,
                         "complete needs --context TEXT or --context-file FILE; --context '' asks "
                         "at an empty field");

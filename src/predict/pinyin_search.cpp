@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/utf8.h"
 #include "predict/table_context.h"
@@ -11,10 +12,10 @@
 namespace laya::predict {
 namespace {
 
-constexpr std::size_t kWordsOfStart = 64;  // looked at, of those that one place's paths spell
-constexpr std::size_t kByTable = 96;       // of them, judged by the table
-constexpr std::size_t kByNetwork = 40;     // of those, by the network
-constexpr std::size_t kNewNodes = 40;      // states that one letter may ask for
+constexpr std::size_t kWordsOfStart = 128;  // looked at, of those that one place's paths spell
+constexpr std::size_t kByTable = 192;       // of them, judged by the table
+constexpr std::size_t kByNetwork = 80;     // of those, by the network
+constexpr std::size_t kNewNodes = 64;      // states that one letter may ask for
 // Text in front that the word model looks at: a trigram needs two words.
 constexpr std::size_t kHanBehind = 8;
 
@@ -92,12 +93,6 @@ PinyinSearch::PinyinSearch(const PinyinModel& model, const PinyinWeights& weight
   if (model.engine().network() != nullptr) {
     network_ = std::make_unique<PinyinNetwork>(model.engine());
   }
-  if (network_ == nullptr) {
-    weights_.network = 0;
-  }
-  if (model.engine().ngrams() == nullptr) {
-    weights_.table = 0;
-  }
   hypotheses_.reserve(128 * kBeam);
   begin_.reserve(pinyin::Paths::kMaxLetters + 2);
   edges_.reserve(8 * kWordsOfStart);
@@ -134,8 +129,7 @@ std::span<const PinyinHypothesis> PinyinSearch::column(std::size_t place) const 
 }
 
 float PinyinSearch::total_of(const PinyinHypothesis& h) const {
-  return weights_.words * h.words + weights_.table * h.table + weights_.network * h.network +
-         h.penalty;
+  return weights_.words * h.words + weights_.characters * h.characters + h.penalty;
 }
 
 void PinyinSearch::append_text(const PinyinHypothesis& hypothesis, std::string* out) const {
@@ -193,7 +187,7 @@ void PinyinSearch::collect_edges(std::span<const pinyin::Path> paths) {
 void PinyinSearch::draft() {
   const pinyin::Lexicon& lexicon = model_->lexicon();
   const pinyin::WordModel* words = model_->words();
-  const float all = weights_.words + weights_.table + weights_.network;
+  const float all = weights_.words + weights_.characters;
   const auto better = [](const Draft& a, const Draft& b) {
     if (a.total != b.total) return a.total > b.total;
     return a.previous != b.previous ? a.previous < b.previous : a.edge < b.edge;
@@ -251,11 +245,13 @@ void PinyinSearch::judge_by_table() {
         table->push(&next.table_state, unit);
       }
     }
-    next.table += added;
-    // What the network will say is taken to lie between what the other two said.
+    // What the network will add is taken to lie between what the other two said.
+    const float guess = table != nullptr ? 0.75F * added + 0.25F * draft.words : draft.words;
     next.total = previous.total + weights_.words * (draft.words + word.cost) +
-                 weights_.table * added + edge.penalty +
-                 weights_.network * (table != nullptr ? 0.5F * (added + draft.words) : draft.words);
+                 weights_.characters * guess + edge.penalty;
+    if (network_ == nullptr) {
+      next.characters += guess;
+    }
     candidates_.push_back(next);
   }
   sort_and_unite(&candidates_, kByNetwork);
@@ -290,11 +286,20 @@ Status PinyinSearch::judge_by_network() {
   if (auto done = network_->compute(wanted_); !done) {
     return done;
   }
+  const model::NgramModel* table = model_->engine().ngrams();
   for (PinyinHypothesis& candidate : candidates_) {
+    model::NgramContext state = hypotheses_[candidate.previous].table_state;
     for (const pinyin::CharIndex character : lexicon.characters(lexicon.word(candidate.word))) {
       const Result<float> log_prob = network_->log_prob(candidate.node, model_->token(character));
       if (!log_prob) return log_prob.error();
-      candidate.network += *log_prob;
+      float log_mixed = *log_prob;
+      if (table != nullptr) {
+        const model::WordId unit = model_->unit(character);
+        const float by_table = table->log_prob(state, unit);
+        table->push(&state, unit);
+        log_mixed = std::log(0.5F * std::exp(by_table) + 0.5F * std::exp(*log_prob));
+      }
+      candidate.characters += log_mixed;
       candidate.node = network_->child(candidate.node, model_->read_token(character));
     }
   }

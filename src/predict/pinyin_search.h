@@ -7,8 +7,9 @@
 // likeliest of these by the table (1 µs a character); the likeliest of those by the network, whose
 // states are shared by all that begin alike (pinyin_network.h).
 //
-// Score: a weighted sum of the three logarithms and of penalties (PinyinWeights): each judges the
-// whole sentence, so a fourth judge (the decoder) can be added to it afterwards.
+// Score: ln p by the word model, ln p by table and network (mixed evenly at each character, so that
+// one of the two may be at a loss), weighted, and penalties (PinyinWeights). Each judges the whole
+// sentence, so a further judge (the decoder) can be added afterwards.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,11 @@ namespace laya::predict {
 
 /// Chosen on dev (pinyin_search.cpp tells how); natural logarithms.
 struct PinyinWeights {
-  float words = 0.42F;    ///< of the input method's word model
-  float table = 0.27F;     ///< of the n-gram table
-  float network = 0.31F;  ///< of the network
-  float shortened = -5;   ///< each syllable written by its initial
-  float open = -1;        ///< the last syllable, if unfinished or written by its initial
-  float literal = -12;    ///< each letter that stays a letter
+  float words = 0.44F;       ///< of the input method's word model
+  float characters = 0.57F;  ///< of table and network, mixed evenly at each character
+  float shortened = -5;      ///< each syllable written by its initial
+  float open = -1;           ///< the last syllable, if unfinished or written by its initial
+  float literal = -12;       ///< each letter that stays a letter
 };
 
 /// A beginning of a sentence, up to some place between letters.
@@ -49,8 +49,7 @@ struct PinyinHypothesis {
   std::uint64_t text_hash = 0;
   // Natural logarithms of the whole.
   float words = 0;
-  float table = 0;
-  float network = 0;
+  float characters = 0;
   float penalty = 0;
   float total = 0;  ///< by PinyinWeights
   pinyin::WordState word_state;
@@ -61,7 +60,7 @@ struct PinyinHypothesis {
 class PinyinSearch {
  public:
   /// Hypotheses kept at a place.
-  static constexpr std::size_t kBeam = 12;
+  static constexpr std::size_t kBeam = 20;
 
   explicit PinyinSearch(const PinyinModel& model, const PinyinWeights& weights = {});
 

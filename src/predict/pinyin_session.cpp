@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "predict/block_list.h"
 #include "predict/deep_model.h"
 
 namespace laya::predict {
@@ -60,6 +61,11 @@ void PinyinSession::erase() {
   search_.pop();
 }
 
+bool PinyinSession::blocks(std::size_t begin) const {
+  const BlockList* list = model_->engine().block_list();
+  return list != nullptr && list->blocks_after(before_, std::string_view(texts_).substr(begin));
+}
+
 // Takes the text at texts_[begin…] into the list, unless it is there already.
 void PinyinSession::add(PinyinKind kind, std::size_t consumed, float score, std::size_t begin) {
   const std::string_view text = std::string_view(texts_).substr(begin);
@@ -74,12 +80,19 @@ void PinyinSession::add(PinyinKind kind, std::size_t consumed, float score, std:
   candidates_.push_back({{}, static_cast<std::uint16_t>(consumed), kind, score});
 }
 
-void PinyinSession::add_sentences() {
+// A blocked reading is never offered for letters that only may mean it; spelt in full, it is what
+// was typed, and stands behind all others.
+void PinyinSession::add_sentences(Blocked which) {
   const auto best = search_.best();
   std::size_t count = 0;
   const auto add_one = [&](std::size_t i, float score) {
     const std::size_t begin = texts_.size();
     search_.append_text(best[i], &texts_);
+    const bool blocked = blocks(begin);
+    if (blocked != (which == Blocked::Yes) || (blocked && best[i].penalty < 0)) {
+      texts_.resize(begin);
+      return;
+    }
     add(PinyinKind::Sentence, search_.letters().size(), score, begin);
     ++count;
   };
@@ -121,6 +134,10 @@ void PinyinSession::add_words() {
         const std::size_t begin = texts_.size();
         const std::size_t before = candidates_.size();
         texts_ += lexicon.text(lexicon.word(w));
+        if (blocks(begin)) {
+          texts_.resize(begin);
+          continue;
+        }
         add(PinyinKind::Word, end, lexicon.word(w).log_prob, begin);
         count += candidates_.size() - before;
       }
@@ -146,8 +163,9 @@ std::span<const PinyinCandidate> PinyinSession::candidates() {
     if (sign != std::string_view::npos && sign > 0) {
       add_letters();
     }
-    add_sentences();
+    add_sentences(Blocked::No);
     add_words();
+    add_sentences(Blocked::Yes);
     add_letters();
   }
   for (std::size_t i = 0; i < candidates_.size(); ++i) {

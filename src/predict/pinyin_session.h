@@ -49,9 +49,9 @@ struct PinyinOptions {
   std::size_t words = 50;      ///< most words for the first letters
   PinyinWeights weights = {};
   /// Of ln p by the decoder, added to the instant score in reorder(); chosen on dev.
-  float deep = 0.8F;
+  float deep = 0.45F;
   /// Readings that reorder() looks at.
-  std::size_t reordered = 12;
+  std::size_t reordered = 16;
 };
 
 /// One thread at a time; `model` must outlive it.
@@ -89,7 +89,9 @@ class PinyinSession {
     std::size_t length;
   };
   void add(PinyinKind kind, std::size_t consumed, float score, std::size_t begin);
-  void add_sentences();
+  enum class Blocked : std::uint8_t { No, Yes };
+  bool blocks(std::size_t begin) const;
+  void add_sentences(Blocked which);
   void add_words();
 
   const PinyinModel* model_;

@@ -1,0 +1,195 @@
+#include "predict/pinyin_session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/allocation_counter.h"
+#include "pinyin/test_lexicon.h"
+#include "predict/test_engine.h"
+
+namespace laya::predict {
+namespace {
+
+const PinyinModel& small_model() {
+  static const PinyinModel model(full_engine(),
+                                 {pinyin::make_lexicon(pinyin::everyday_words()), nullptr});
+  return model;
+}
+
+/// libime's own data and the shipped model: what users have. nullptr where libime is not installed.
+const PinyinModel* real_model() {
+  static const auto engine = [] {
+    const std::string folder = std::string(LAYA_SOURCE_DIR) + "/models/instant/";
+    return Engine::open({.network_path = folder + "gru.laya", .ngram_path = folder + "ngram.laya"},
+                        {});
+  }();
+  static const std::unique_ptr<PinyinModel> model = [] {
+    auto data = pinyin::load_libime({});
+    EXPECT_TRUE(engine);
+    return data && engine ? std::make_unique<PinyinModel>(*engine, std::move(*data)) : nullptr;
+  }();
+  return model.get();
+}
+
+std::vector<std::string> list(PinyinSession& session) {
+  std::vector<std::string> texts;
+  for (const PinyinCandidate& candidate : session.candidates()) {
+    texts.emplace_back(candidate.text);
+  }
+  return texts;
+}
+
+std::string first_for(const PinyinModel& model, std::string_view before, std::string_view letters) {
+  PinyinSession session(model);
+  EXPECT_TRUE(session.set_context(before));
+  EXPECT_TRUE(session.type(letters));
+  return list(session).at(0);
+}
+
+bool holds(const std::vector<std::string>& texts, std::string_view text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+TEST(PinyinSession, OffersSentenceThenWordsThenTheLetters) {
+  PinyinSession session(small_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("nihao"));
+  const auto candidates = session.candidates();
+  ASSERT_GT(candidates.size(), 2U);
+  EXPECT_EQ(candidates.front().kind, PinyinKind::Sentence);
+  EXPECT_EQ(candidates.front().consumed, 5);
+  EXPECT_EQ(candidates.back().kind, PinyinKind::Letters);
+  EXPECT_EQ(candidates.back().text, "nihao");
+  const auto texts = list(session);
+  EXPECT_TRUE(holds(texts, "你好"));
+  EXPECT_TRUE(holds(texts, "你")) << "a word for the first letters";
+}
+
+TEST(PinyinSession, KeepsTheLettersThatACandidateDoesNotStandFor) {
+  PinyinSession session(small_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("nihao"));
+  const auto texts = list(session);
+  const auto at = std::find(texts.begin(), texts.end(), "你");
+  ASSERT_NE(at, texts.end());
+  const auto committed = session.commit(static_cast<std::size_t>(at - texts.begin()));
+  ASSERT_TRUE(committed);
+  EXPECT_EQ(*committed, "你");
+  EXPECT_EQ(session.letters(), "hao");
+  EXPECT_EQ(session.commit(1000).error().code, ErrorCode::BadArgument);
+}
+
+// What a letter added is gone when it is taken back: the same list, in the same order (24).
+TEST(PinyinSession, OffersTheSameAfterALetterWasTakenBack) {
+  PinyinSession typed(small_model());
+  PinyinSession edited(small_model());
+  ASSERT_TRUE(typed.set_context("我"));
+  ASSERT_TRUE(edited.set_context("我"));
+  for (const char letter : std::string_view("womenmingtianquxian")) {
+    ASSERT_TRUE(typed.type({&letter, 1}));
+    ASSERT_TRUE(edited.type("x"));
+    ASSERT_TRUE(edited.type("z"));
+    edited.erase();
+    edited.erase();
+    ASSERT_TRUE(edited.type({&letter, 1}));
+    EXPECT_EQ(list(typed), list(edited)) << typed.letters();
+  }
+}
+
+TEST(PinyinSession, ScoresLikeTheNetworkReadFromTheBeginning) {
+  // Two sessions that reached the letters by different keys hold different states; the scores
+  // agree.
+  PinyinSession once(small_model());
+  PinyinSession again(small_model());
+  ASSERT_TRUE(once.set_context("我们"));
+  ASSERT_TRUE(again.set_context("明天"));
+  ASSERT_TRUE(again.type("zhongguo"));
+  ASSERT_TRUE(again.set_context("我们"));
+  ASSERT_TRUE(once.type("mingtianqu"));
+  ASSERT_TRUE(again.type("mingtianqu"));
+  const auto a = once.candidates();
+  const auto b = again.candidates();
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].text, b[i].text);
+    EXPECT_FLOAT_EQ(a[i].score, b[i].score);
+  }
+}
+
+// 27: capitals stay as they are, and what follows an underscore is a name.
+TEST(PinyinSession, KeepsCapitalsAndNamesAsTyped) {
+  EXPECT_EQ(first_for(small_model(), "", "woquKTVla"), "我去KTV啦");
+  EXPECT_EQ(first_for(small_model(), "", "ava_app"), "ava_app");
+}
+
+// 22: long input is bounded, and what is typed beyond it is refused, not dropped in silence.
+TEST(PinyinSession, RefusesEndlessInput) {
+  PinyinSession session(small_model());
+  ASSERT_TRUE(session.set_context(""));
+  const std::string letters(pinyin::Paths::kMaxLetters, 's');
+  ASSERT_TRUE(session.type(letters));
+  EXPECT_EQ(session.type("s").error().code, ErrorCode::TooLarge);
+  EXPECT_EQ(session.letters(), letters);
+}
+
+TEST(PinyinSession, NeedsADecoderToReorder) {
+  PinyinSession session(small_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("nihao"));
+  EXPECT_EQ(session.reorder().error().code, ErrorCode::BadArgument);
+}
+
+class RealPinyin : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (real_model() == nullptr) GTEST_SKIP() << "libime is not installed";
+  }
+};
+
+// 25: a phrase of the lexicon stands above a sentence composed of other words.
+TEST_F(RealPinyin, KeepsAnExactPhraseAboveComposedNonsense) {
+  EXPECT_EQ(first_for(*real_model(), "", "yibuzuoerbuxiu"), "一不做二不休");
+  EXPECT_EQ(first_for(*real_model(), "", "zhongguorenminjiefangjun"), "中国人民解放军");
+}
+
+// 26: the text before changes what is first.
+TEST_F(RealPinyin, ListensToTheTextBefore) {
+  EXPECT_EQ(first_for(*real_model(), "我用支付", "bao"), "宝");
+  EXPECT_NE(first_for(*real_model(), "我买了一个", "bao"), "宝");
+  EXPECT_EQ(first_for(*real_model(), "你还好", "ma"), "吗");
+  EXPECT_EQ(first_for(*real_model(), "他骑着一匹", "ma"), "马");
+}
+
+TEST_F(RealPinyin, UnderstandsInitialsAndUnfinishedSyllables) {
+  PinyinSession session(*real_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("zhg"));
+  EXPECT_TRUE(holds(list(session), "中国"));
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("zenmeb"));
+  EXPECT_TRUE(holds(list(session), "怎么办"));
+  EXPECT_EQ(first_for(*real_model(), "", "womenmingtianquchif"), "我们明天去吃饭");
+}
+
+// After warm-up a key allocates nothing, worst cases included.
+TEST_F(RealPinyin, AllocatesNothingOnceWarm) {
+  PinyinSession session(*real_model());
+  const auto type_all = [&] {
+    for (const std::string_view letters :
+         {"womenmingtianquzhongguoyinhang", "zhzhzhzhzhzhzhzh", "ssssssssssssssss"}) {
+      ASSERT_TRUE(session.set_context("我想"));
+      for (const char letter : letters) {
+        ASSERT_TRUE(session.type({&letter, 1}));
+        session.candidates();
+      }
+    }
+  };
+  type_all();
+  const std::uint64_t before = base::allocations_so_far();
+  type_all();
+  EXPECT_EQ(base::allocations_so_far() - before, 0U);
+}
+
+}  // namespace
+}  // namespace laya::predict
