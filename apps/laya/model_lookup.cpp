@@ -88,7 +88,7 @@ struct Shipped {
 };
 constexpr std::array<Shipped, 4> kShipped = {{
     {"lexicon", "models/lexicon/en.laya", &predict::EnginePaths::lexicon_path},
-    {"emoji", "models/emoji/emoji.laya", &predict::EnginePaths::emoji_path},
+    {"emoji", "models/emoji/emoji.tsv", &predict::EnginePaths::emoji_path},
     {nullptr, "models/block", &predict::EnginePaths::block_list_path},
     {"ranker", "models/ranker/ranker.laya", &predict::EnginePaths::ranker_path},
 }};

@@ -1,6 +1,7 @@
 #include "predict/offer_sources.h"
 
 #include "predict/correction_source.h"
+#include "predict/emoji_source.h"
 #include "predict/engine.h"
 #include "predict/lexicon_source.h"
 
@@ -20,6 +21,16 @@ Result<std::vector<OfferSourceFactory>> open_offer_sources(const EnginePaths& pa
     });
     factories.push_back([lexicon = *lexicon, ngrams]() -> std::unique_ptr<OfferSource> {
       return std::make_unique<CorrectionSource>(lexicon, ngrams);
+    });
+  }
+  if (!paths.emoji_path.empty()) {
+    Result<EmojiTable> table = EmojiTable::open(paths.emoji_path);
+    if (!table) {
+      return table.error();
+    }
+    const auto shared = std::make_shared<const EmojiTable>(std::move(*table));
+    factories.push_back([shared]() -> std::unique_ptr<OfferSource> {
+      return std::make_unique<EmojiSource>(shared);
     });
   }
   return factories;
