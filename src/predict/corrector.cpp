@@ -295,10 +295,9 @@ void Corrector::Impl::write(const Entry& entry, std::string_view typed, bool kee
 
 // Chosen by coordinate descent on dev, as the noise costs were (edit_noise.cpp).
 const CorrectionRules& correction_rules() {
-  static constexpr CorrectionRules kRules = {.small = -0.5F,
+  static constexpr CorrectionRules kRules = {.small = -3.0F,
                                              .name = 2.5F,
                                              .acronym = 5.75F,
-                                             .seen = 6.0F,
                                              .enough = 0.45F,
                                              .rare = -10.0F,
                                              .enough_rare = 0.8F};
@@ -326,6 +325,9 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
                                text::copy_lower(typed, lower_bytes.data(), lower_bytes.size()));
   const bool right = my.is_right(lower, typed);
   const std::uint32_t itself = right ? my.lexicon->find(lower) : Lexicon::kNoWord;
+  if (holds_word(before, typed)) {
+    return {};  // the writer uses it
+  }
   if (right && (itself == Lexicon::kNoWord || typing == Typing::Open ||
                 my.lexicon->log_prob(itself) > my.rules.rare)) {
     return {};
@@ -343,8 +345,7 @@ std::span<const Correction> Corrector::correct(std::string_view before, std::str
   float alone = right ? my.lexicon->log_prob(itself)
                       : my.lexicon->log_unknown() + my.lexicon->log_spelling(stem);
   alone += is_all_caps(typed) ? my.rules.acronym : (capital && inside ? my.rules.name : 0);
-  alone += !capital && !right && has_capital(before) ? my.rules.small : 0;
-  alone += holds_word(before, typed) ? my.rules.seen : 0;
+  alone += !capital && !right && (before.empty() || has_capital(before)) ? my.rules.small : 0;
   float as_is =
       alone + (right ? my.word_log_prob(context, lower, itself) - my.lexicon->log_prob(itself)
                      : my.unknown_here(context));

@@ -2,11 +2,11 @@
 // language: lexicon, n-gram table in context.
 //
 // It only ever answers; nothing typed is changed or marked by it (complaints 15, 17). A word that
-// the lexicon knows has no corrections, unless it is a rare one where a common one, a slip away,
-// is far likelier ("eft me a note"). What holds other than Latin letters and apostrophes is not
-// looked at (18).
+// the lexicon knows has no corrections, unless it is a rare one where a common one, a slip away, is
+// far likelier ("eft me a note"); nor has what the writer used before in this text. What holds
+// other than Latin letters and apostrophes is not looked at (18).
 //
-//   Corrector corrector(lexicon, ngrams);            // one per session, ~150 KB
+//   Corrector corrector(lexicon, ngrams);            // one per session, ~40 KB
 //   for (const Correction& c : corrector.correct("see you ", "tomorow", Typing::Finished)) …
 #pragma once
 
@@ -41,10 +41,9 @@ struct Correction {
 /// When to stay silent; chosen on dev together with the noise costs (corrector.cpp says how). Nats
 /// added to the chance that a word is meant as it stands, though the lexicon lacks it.
 struct CorrectionRules {
-  float small = 0;    ///< small letters, by a writer who uses capitals elsewhere
+  float small = 0;    ///< small letters, by a writer who uses capitals (or has written nothing yet)
   float name = 0;     ///< a capital inside a sentence
   float acronym = 0;  ///< all capitals
-  float seen = 0;     ///< it stands in this text before
   float enough = 0;   ///< least probability that one of the corrections was meant
   float rare = 0;     ///< ln p(word): listed words that are rarer may be a slip ("eft" for left)
   float enough_rare = 0;  ///< the same as `enough`, where the typed word is such a one
