@@ -48,6 +48,7 @@ constexpr std::uint32_t kMinUsesOneSource = 25;
 constexpr double kSlipRatio = 40;       // a neighbour so much more frequent: a slip of it ("realy")
 constexpr double kSlipRatioLong = 10;   // where the word is so long that it has few neighbours
 constexpr std::size_t kLong = 8;        // letters
+constexpr double kSwapRatio = 5;        // of a word with two letters swapped ("wierd")
 constexpr double kApostropheRatio = 2;  // of its form with an apostrophe ("isnt")
 constexpr double kGluedRatio = 4;       // with its space so much more frequent: glued ("atleast")
 constexpr std::size_t kShort = 3;       // letters; there, only swapped letters are evidence
@@ -268,7 +269,7 @@ bool is_found_word(std::string_view key, const WordCount& count,
   };
   for (std::size_t i = 0; i + 1 < key.size(); ++i) {
     std::swap(edited[i], edited[i + 1]);
-    if (is_slip_of(edited)) {
+    if (weight_of(edited) > kSwapRatio * count.weight) {
       return false;
     }
     std::swap(edited[i], edited[i + 1]);
