@@ -14,6 +14,7 @@
 #include "eval/interval_json.h"
 #include "eval/peer_measure.h"
 #include "eval_commands.h"
+#include "eval_peers_pinyin.h"
 #include "eval_tiers.h"
 #include "peer_predictor.h"
 #include "text/script.h"
@@ -30,6 +31,7 @@ struct PeersOptions {
   std::vector<std::size_t> slots = {1, 3};
   std::vector<std::string> only;
   bool han = false;
+  bool pinyin = false;
 };
 
 struct Source {
@@ -292,6 +294,12 @@ Result<Json> compare_han(const PeersOptions& options, const std::vector<std::str
 }
 
 void run_peers(const PeersOptions& options, Outcome& outcome) {
+  if (options.pinyin) {
+    const Result<Json> json = compare_pinyin(options.text, options.folders, options.only);
+    if (!json) return fail(outcome, json.error());
+    if (options.text.json) std::cout << to_line(*json) << std::endl;
+    return;
+  }
   const Result<std::vector<std::string>> lines = lines_of(options.text.file);
   if (!lines) return fail(outcome, lines.error());
   const Result<Tiers> tiers = open_tiers(options.text.model);
@@ -316,10 +324,17 @@ void add_eval_peers(CLI::App& eval, Outcome& outcome) {
   command->add_flag("--han", options->han,
                     "Chinese: the next character, and the words at libime's word starts");
   command
-      ->add_option("--only", options->only,
-                   "of presage, typing-booster, trigram; --han: chargram, libime (default: all)")
+      ->add_flag("--pinyin", options->pinyin,
+                 "FILE has lines typed<TAB>expected: whole sentences, typed into each input method")
+      ->excludes("--han");
+  command
+      ->add_option(
+          "--only", options->only,
+          "of presage, typing-booster, trigram; --han: chargram, libime; --pinyin: libime, "
+          "librime (default: all)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"presage", "typing-booster", "trigram", "chargram", "libime"}));
+      ->check(
+          CLI::IsMember({"presage", "typing-booster", "trigram", "chargram", "libime", "librime"}));
   command->add_option("--baselines", options->folders.baselines,
                       "the folder of trigram.py and chargram.py (default: $LAYA_BASELINES)");
   command->add_option("--programs", options->folders.programs,
@@ -331,7 +346,8 @@ void add_eval_peers(CLI::App& eval, Outcome& outcome) {
       "as\n"
       "their scripts do; case never counts.\n"
       "example: laya eval peers --file mails.txt --lines 600 --slots 1,3\n"
-      "         laya eval peers --file chats.txt --han --lines 1000 --json");
+      "         laya eval peers --file chats.txt --han --lines 1000 --json\n"
+      "         laya eval peers --file pinyin.tsv --pinyin");
   command->callback([options, &outcome] { run_peers(*options, outcome); });
 }
 

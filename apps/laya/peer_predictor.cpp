@@ -9,23 +9,8 @@
 namespace laya::apps {
 namespace {
 
-Result<std::string> program(const PeerFolders& folders, const char* name) {
-  std::error_code error;
-  const std::filesystem::path folder =
-      folders.programs.empty()
-          ? std::filesystem::read_symlink("/proc/self/exe", error).parent_path()
-          : std::filesystem::path(folders.programs);
-  const std::filesystem::path path = folder / name;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return Error{
-        ErrorCode::Unsupported,
-        std::string(name) + " is not built (its library was not there) or not beside laya"};
-  }
-  return path.string();
-}
-
 Result<std::unique_ptr<PeerPredictor>> start_program(const PeerFolders& folders, const char* name) {
-  const Result<std::string> path = program(folders, name);
+  const Result<std::string> path = peer_program(folders, name);
   if (!path) return path.error();
   return PeerPredictor::start({*path});
 }
@@ -47,6 +32,21 @@ Result<std::unique_ptr<PeerPredictor>> start_baseline(const PeerFolders& folders
 }
 
 }  // namespace
+
+Result<std::string> peer_program(const PeerFolders& folders, const char* name) {
+  std::error_code error;
+  const std::filesystem::path folder =
+      folders.programs.empty()
+          ? std::filesystem::read_symlink("/proc/self/exe", error).parent_path()
+          : std::filesystem::path(folders.programs);
+  const std::filesystem::path path = folder / name;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return Error{
+        ErrorCode::Unsupported,
+        std::string(name) + " is not built (its library was not there) or not beside laya"};
+  }
+  return path.string();
+}
 
 Result<std::unique_ptr<PeerPredictor>> PeerPredictor::start(
     const std::vector<std::string>& arguments) {

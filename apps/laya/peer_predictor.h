@@ -39,6 +39,9 @@ struct PeerFolders {
   std::string programs;   ///< where presage_words and prediction_table are; empty: beside laya
   std::string baselines;  ///< with trigram.py and chargram.py; empty: $LAYA_BASELINES, or none
 };
+/// The path of a driver that was built. Unsupported: it is not there.
+Result<std::string> peer_program(const PeerFolders& folders, const char* name);
+
 Result<std::unique_ptr<PeerPredictor>> start_presage(const PeerFolders& folders);
 Result<std::unique_ptr<PeerPredictor>> start_typing_booster();
 Result<std::unique_ptr<PeerPredictor>> start_trigram(const PeerFolders& folders);
