@@ -13,6 +13,7 @@ import xml.etree.ElementTree as xml
 
 COMMON_WORDS = 1000  # of the text: words of a name that are among them are offered behind ':' only
 COMMON_NAMES = 300  # the same of whole names
+ALWAYS = {'birthday'}  # common, and yet they say which emoji is meant
 MOST = 24  # emoji a key
 PLAIN_SHARED = 3  # a word in the names of more emoji than this says too little
 
@@ -93,7 +94,9 @@ def main():
                 rare_enough = key not in (common_names if named else common)
             else:
                 long_enough, rare_enough = len(key) >= 2, True
-            plain = ' ' not in key and long_enough and rare_enough and (named or 1 <= strong <= PLAIN_SHARED)
+            plain = key in ALWAYS or (
+                ' ' not in key and long_enough and rare_enough and (named or 1 <= strong <= PLAIN_SHARED)
+            )
             out.write(f"{key}\t{2 if plain else 1}\t{' '.join(shown(e) for e in ranked)}\n")
 
 
