@@ -49,7 +49,7 @@ struct PinyinOptions {
   std::size_t words = 50;      ///< most words for the first letters
   PinyinWeights weights = {};
   /// Of ln p by the decoder, added to the instant score in reorder(); chosen on dev.
-  float deep = 0.45F;
+  float deep = 0.6F;
   /// Readings that reorder() looks at.
   std::size_t reordered = 16;
 };
