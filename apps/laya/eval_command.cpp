@@ -22,6 +22,7 @@ void add_eval_command(CLI::App& app, Outcome& outcome) {
   add_eval_correct(*eval, outcome);
   add_eval_peers(*eval, outcome);
   add_eval_pinyin(*eval, outcome);
+  add_eval_report(*eval, outcome);
   add_eval_rerank(*eval, outcome);
   add_eval_mixing(*eval, outcome);
 }

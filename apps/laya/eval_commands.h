@@ -18,6 +18,7 @@ void add_eval_replay(CLI::App& eval, Outcome& outcome);
 void add_eval_peers(CLI::App& eval, Outcome& outcome);
 void add_eval_pinyin(CLI::App& eval, Outcome& outcome);
 void add_eval_correct(CLI::App& eval, Outcome& outcome);
+void add_eval_report(CLI::App& eval, Outcome& outcome);
 void add_eval_rerank(CLI::App& eval, Outcome& outcome);
 void add_eval_mixing(CLI::App& eval, Outcome& outcome);
 
