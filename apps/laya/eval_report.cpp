@@ -73,6 +73,18 @@ class FrozenRun {
       if (!bits) return bits.error();
       put("bpc", text, eval::to_json(*bits), "");
     }
+    const auto cases = eval::parse_ghost_cases(eval::frozen_ghost_cases());
+    if (!cases) return cases.error();
+    const auto judged = measure_tiers<eval::GhostCasesResult>(
+        tiers_,
+        [&](const predict::Engine& engine) { return eval::evaluate_ghost_cases(engine, *cases); });
+    if (!judged) return judged.error();
+    EvalText text;
+    text.frozen = "cases";
+    const auto inside = [](const eval::GhostCasesResult& result) {
+      return "{\"cases\":" + eval::to_json(result) + "}";
+    };
+    put("ghost", text, inside(judged->both), judged->instant ? inside(*judged->instant) : "");
     return std::move(out_);
   }
 
@@ -154,8 +166,10 @@ void add_eval_report(CLI::App& eval, Outcome& outcome) {
   command->add_option(
       "results", options->results,
       "JSON lines that laya eval … --json printed; none: the frozen set is measured");
-  command->add_option("--against", options->against,
-                      "results of an earlier release, drawn beside (see --save)");
+  command
+      ->add_option("--against", options->against,
+                   "results of an earlier release, drawn beside (see --save); may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--save", options->save, "write the results shown as JSON lines too");
   command->add_option("--lines", options->lines,
                       "of the frozen set, only the first N lines (0: all)");

@@ -38,44 +38,53 @@ td.n,th.n{text-align:right}@media print{body{max-width:none}details>*{display:bl
 
 enum class Unit { Percent, Bits, Milliseconds, Characters, Plain };
 
-// A figure that the page knows how to show.
+// A figure that the page knows how to show, and with which others in one plot.
 struct Known {
   std::string measure;
-  std::string name;  ///< a figure's name; a trailing '*' stands for the rest, put into the title
+  std::string name;  ///< a figure's name; a trailing '*' stands for the rest, put before `title`
+  std::string panel;
   std::string title;
   Unit unit = Unit::Percent;
 };
 
 const std::vector<Known>& known_figures() {
   static const std::vector<Known> known{
-      {"ksr", "saved.*", "Keystrokes saved, slots in the list: "},
-      {"ksr", "ghost_saved", "Keystrokes saved by the ghost alone"},
-      {"ksr", "oracle", "Ceiling: a list without end"},
-      {"replay", "saved.*", "Keys saved, slots in the list: "},
-      {"replay", "ghost.precision", "Ghost, right to its end, of those shown"},
-      {"replay", "ghost.harm", "Keys with a wrong ghost"},
-      {"next", "words.0.top1", "Next word first in the list"},
-      {"next", "words.0.top3", "Next word among the first three"},
-      {"next", "zh_characters.top3", "Next Chinese character among the first three"},
-      {"next", "zh_words.top3", "Right at a Chinese word's start, first three"},
-      {"next-char", "top1", "Next Chinese character first"},
-      {"next-char", "top3", "Next Chinese character among the first three"},
-      {"next-char", "zh_words.top3", "Right at a Chinese word's start, first three"},
-      {"ghost", "precision", "Ghost, right to its end, of those shown"},
-      {"ghost", "shown", "Keys at which a ghost is shown"},
-      {"ghost", "harm", "Keys with a wrong ghost"},
-      {"ghost", "cases.score", "Cases of the ghost, score"},
-      {"correct", "top1", "Slips: the right word first"},
-      {"correct", "top3", "Slips: the right word among the first three"},
-      {"pinyin", "p_at_1", "Pinyin sentences: first is right"},
-      {"pinyin", "p_at_5", "Pinyin sentences: among five"},
-      {"pinyin", "char_accuracy", "Pinyin sentences: characters"},
-      {"diversity", "distance", "Edit distance of two entries of a list", Unit::Characters},
-      {"bpc", "network.bits", "Bits per character, network", Unit::Bits},
-      {"bpc", "decoder.bits", "Bits per character, decoder", Unit::Bits},
+      {"ksr", "saved.*", "Keystrokes saved", " in the list"},
+      {"ksr", "ghost_saved", "Keystrokes saved", "ghost only"},
+      {"ksr", "oracle", "Keystrokes saved", "list without end"},
+      {"replay", "saved.*", "Keys saved", " in the list"},
+      {"replay", "ghost.precision", "The ghost, of those shown", "right to its end"},
+      {"replay", "ghost.shown", "The ghost, of all keys", "shown"},
+      {"replay", "ghost.harm", "The ghost, of all keys", "shown and wrong"},
+      {"next", "words.0.top1", "Next word", "first"},
+      {"next", "words.0.top3", "Next word", "first three"},
+      {"next", "zh_characters.top1", "Next Chinese character", "first"},
+      {"next", "zh_characters.top3", "Next Chinese character", "first three"},
+      {"next-char", "top1", "Next Chinese character", "first"},
+      {"next-char", "top3", "Next Chinese character", "first three"},
+      {"next", "zh_words.top1", "At a Chinese word's start", "first"},
+      {"next", "zh_words.top3", "At a Chinese word's start", "first three"},
+      {"next-char", "zh_words.top3", "At a Chinese word's start", "first three"},
+      {"ghost", "precision", "The ghost, of those shown", "right to its end"},
+      {"ghost", "useful", "The ghost, of those shown", "first word right"},
+      {"ghost", "shown", "The ghost, of all keys", "shown"},
+      {"ghost", "harm", "The ghost, of all keys", "shown and wrong"},
+      {"ghost", "cases.as_expected", "Cases of the ghost", "as expected"},
+      {"ghost", "cases.score", "Cases of the ghost", "score"},
+      {"correct", "top1", "Slips set right", "first"},
+      {"correct", "top3", "Slips set right", "first three"},
+      {"pinyin", "p_at_1", "Pinyin sentences", "first"},
+      {"pinyin", "p_at_5", "Pinyin sentences", "first five"},
+      {"pinyin", "char_accuracy", "Pinyin sentences", "characters"},
+      {"diversity", "distance", "Edit distance of two entries of a list", "", Unit::Characters},
+      {"bpc", "network.bits", "Bits per character", "network", Unit::Bits},
+      {"bpc", "decoder.bits", "Bits per character", "decoder", Unit::Bits},
   };
   return known;
 }
+
+// Fewer places than this are no figure: Chinese text has a few English words.
+constexpr double kFewestPlaces = 30;
 
 double scale(Unit unit) { return unit == Unit::Percent ? 100 : 1; }
 
@@ -102,7 +111,7 @@ bool matches(const Known& known, const Figure& figure) {
 }
 
 std::string title_of(const Known& known, const Figure& figure) {
-  return known.name.ends_with('*') ? known.title + figure.name.substr(known.name.size() - 1)
+  return known.name.ends_with('*') ? figure.name.substr(known.name.size() - 1) + known.title
                                    : known.title;
 }
 
@@ -148,6 +157,7 @@ class Page {
   void section(const std::string& set, const std::string& title, const std::string& what);
   void latency(const std::string& set);
   void known(const std::string& set);
+  bool too_few(const Figure& figure) const;
   void letters(const std::string& set);
   void sources(const std::string& set);
   void curves(const std::string& set);
@@ -218,39 +228,55 @@ void Page::latency(const std::string& set) {
   }
 }
 
+bool Page::too_few(const Figure& figure) const {
+  const std::size_t dot = figure.name.rfind('.');
+  const Figure* places = dot == std::string::npos
+                             ? nullptr
+                             : find(now_, figure, figure.name.substr(0, dot) + ".places");
+  return places != nullptr && places->value < kFewestPlaces;
+}
+
+// One dot plot a panel, in the order of known_figures().
 void Page::known(const std::string& set) {
-  std::set<const Figure*> shown;
+  std::vector<std::string> panels;
   for (const Known& known : known_figures()) {
-    std::vector<std::string> titles;
-    for (const Figure& figure : now_.figures) {
-      if (figure.set != set || !matches(known, figure)) continue;
-      const std::string title = title_of(known, figure);
-      if (std::find(titles.begin(), titles.end(), title) == titles.end()) titles.push_back(title);
+    if (std::find(panels.begin(), panels.end(), known.panel) == panels.end()) {
+      panels.push_back(known.panel);
     }
-    for (const std::string& title : titles) {
-      std::vector<DotRow> rows;
-      std::vector<std::vector<std::string>> cells;
+  }
+  for (const std::string& panel : panels) {
+    std::vector<DotRow> rows;
+    std::vector<std::vector<std::string>> cells;
+    Unit unit = Unit::Percent;
+    for (const Known& known : known_figures()) {
+      if (known.panel != panel) continue;
       for (const Figure& one : now_.figures) {
-        if (one.set != set || !matches(known, one) || title_of(known, one) != title) continue;
-        const double by = scale(known.unit);
-        DotRow row{one.text.empty() ? one.system : one.text + " · " + one.system,
-                   by * one.value,
-                   scaled(one.interval, by),
-                   {},
-                   series(one.system)};
+        if (one.set != set || !matches(known, one) || too_few(one)) continue;
+        unit = known.unit;
+        const double by = scale(unit);
+        const std::string title = title_of(known, one);
+        DotRow row;
+        for (const std::string& part : {one.text, one.system, title}) {
+          row.label += (row.label.empty() || part.empty() ? "" : " · ") + part;
+        }
+        row.value = by * one.value;
+        row.interval = scaled(one.interval, by);
+        row.series = series(one.system);
         const Figure* old = find(before_, one, one.name);
         if (old != nullptr) row.before = by * old->value;
-        cells.push_back({one.text, one.system, number(row.value, 2),
+        cells.push_back({one.text, one.system, title, number(row.value, 2),
                          row.interval
                              ? number(row.interval->low, 2) + " – " + number(row.interval->high, 2)
                              : "–",
                          row.before ? number(row.value - *row.before, 2) : "–"});
         rows.push_back(std::move(row));
       }
-      heading(title, "");
-      figure(dot_plot(rows, title + ", " + unit_name(known.unit)));
-      table({"text", "system", unit_name(known.unit), "95 %", "since the last release"}, cells, 2);
     }
+    if (rows.empty()) continue;
+    heading(panel, "");
+    figure(dot_plot(rows, unit_name(unit)));
+    table({"text", "system", "figure", unit_name(unit), "95 %", "since the last release"}, cells,
+          3);
   }
 }
 
@@ -259,10 +285,13 @@ void Page::letters(const std::string& set) {
   std::vector<LineSeries> lines;
   std::vector<std::vector<std::string>> rows;
   for (const Figure& start : now_.figures) {
-    if (start.set != set || start.measure != "next" || start.name != "words.0.top1") continue;
+    if (start.set != set || start.measure != "next" || start.name != "words.0.top1" ||
+        too_few(start)) {
+      continue;
+    }
     for (const auto& [part, title] : {std::pair{"top1", "first"}, std::pair{"top3", "three"}}) {
       LineSeries line;
-      line.label = start.system + ", " + title;
+      line.label = start.text + " · " + start.system + ", " + title;
       line.series = series(start.system);
       line.dashed = std::string(part) == "top3";
       for (int letters = 0; letters < 4; ++letters) {

@@ -70,20 +70,6 @@ struct Axis {
   int digits() const { return step >= 1 ? 0 : step >= 0.1 ? 1 : 2; }
 };
 
-Axis axis_over(double low, double high, double from, double to) {
-  if (!(high > low)) {
-    high = low + 1;
-  }
-  const double rough = (high - low) / 6;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double step = power;
-  for (const double times : {1.0, 2.0, 5.0, 10.0}) {
-    step = times * power;
-    if (step >= rough) break;
-  }
-  return {std::floor(low / step) * step, std::ceil(high / step) * step, step, from, to};
-}
-
 struct Range {
   double low = 1e300;
   double high = -1e300;
@@ -98,6 +84,29 @@ struct Range {
     }
   }
 };
+
+Axis axis_over(double low, double high, double from, double to) {
+  if (!(high > low)) {
+    high = low + 1;
+  }
+  const double rough = (high - low) / 6;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  double step = power;
+  for (const double times : {1.0, 2.0, 5.0, 10.0}) {
+    step = times * power;
+    if (step >= rough) break;
+  }
+  return {std::floor(low / step) * step, std::ceil(high / step) * step, step, from, to};
+}
+
+// Where values are counts, no tick stands between them.
+Axis counting_axis(const Range& range, double from, double to) {
+  if (range.low == std::floor(range.low) && range.high == std::floor(range.high) &&
+      range.high > range.low && range.high - range.low <= 6) {
+    return {range.low, range.high, 1, from, to};
+  }
+  return axis_over(range.low, range.high, from, to);
+}
 
 void x_grid(Picture& picture, const Axis& x, double top, double bottom, const std::string& label) {
   for (double tick = x.low; tick <= x.high + x.step / 2; tick += x.step) {
@@ -177,6 +186,7 @@ std::string dot_plot(const std::vector<DotRow>& rows, const std::string& axis) {
     range.take(row.interval);
     if (row.before) range.take(*row.before);
   }
+  range.take(0);  // so that lengths can be compared
   const double bottom = 10 + kRow * static_cast<double>(rows.size());
   Picture picture(bottom + 46);
   const Axis x = axis_over(range.low, range.high, kLeft, kWidth - 70);
@@ -307,7 +317,7 @@ std::string line_plot(const std::vector<LineSeries>& series, const std::string& 
     }
   }
   Picture picture(kBottom + 46);
-  const Axis x = axis_over(xs.low, xs.high, kLeft, kRight);
+  const Axis x = counting_axis(xs, kLeft, kRight);
   const Axis y = axis_over(ys.low, ys.high, kBottom, kTop);
   x_grid(picture, x, kTop, kBottom, x_axis);
   y_grid(picture, y, kLeft, kRight, y_axis);
