@@ -4,6 +4,7 @@
 #include "predict/deep_source.h"
 #include "predict/network_source.h"
 #include "predict/ngram_source.h"
+#include "predict/source_trust.h"
 
 namespace laya::predict {
 
@@ -23,7 +24,7 @@ Shares shares_of(const SearchSources& sources, const TypedText& text, std::strin
   } else if (sources.ngrams == nullptr) {
     shares.network = shares.han_network = 1;
   }
-  return shares;
+  return sources.trust != nullptr ? sources.trust->adjusted(shares) : shares;
 }
 
 Mixed mix_word(const Mixing& mixing, const Shares& shares, const PoolWord& word) {

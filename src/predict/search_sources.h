@@ -16,6 +16,7 @@ class NgramSource;
 class OfferSource;
 class PassedOver;
 class PieceIndex;
+class SourceTrust;
 
 /// What a search may use; any source may be nullptr, not network and table both.
 struct SearchSources {
@@ -27,6 +28,7 @@ struct SearchSources {
   const PassedOver* passed_over = nullptr;  ///< words that count little now; may be nullptr
   std::span<OfferSource* const> offers = {};  ///< asked in this order when the pool is scored
   const BlockList* block_list = nullptr;      ///< never suggested; may be nullptr
+  const SourceTrust* trust = nullptr;         ///< who has been right so far; may be nullptr
 };
 
 /// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,

@@ -37,7 +37,8 @@ Session::Impl::Impl(const Engine& e)
              nullptr,
              &passed_over,
              offers,
-             e.block_list()};
+             e.block_list(),
+             &trust};
   sources = instant;
   if (service != nullptr) {
     line.emplace(service->tier());
@@ -131,6 +132,7 @@ Session::~Session() = default;
 void Session::Impl::block(std::uint64_t new_revision) {
   text.clear();
   passed_over.clear();
+  trust.clear();
   memory.clear();
   if (ngrams) {
     ngrams->clear();
@@ -170,6 +172,7 @@ void Session::set_text(const FieldText& field) {
   impl_->offered = false;
   impl_->feed(delta);
   impl_->feed(impl_->text.owe_space(field.pending_space));
+  impl_->trust.start(impl_->text);
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
 }
 
@@ -212,6 +215,7 @@ Status Session::edit(const Edit& change) {
   impl_->remember(change);
   impl_->feed(impl_->text.apply(change.erase_before, change.erase_after, change.insert));
   impl_->feed(impl_->text.owe_space(change.pending_space));
+  impl_->trust.follow(impl_->text, impl_->engine->mixing(), impl_->answer.pool.words());
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
   return {};
 }

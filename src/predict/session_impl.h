@@ -23,6 +23,7 @@
 #include "predict/passed_over.h"
 #include "predict/session.h"
 #include "predict/source.h"
+#include "predict/source_trust.h"
 #include "predict/typed_text.h"
 #include "predict/typing_memory.h"
 
@@ -98,6 +99,7 @@ struct Session::Impl {
   TypingMemory memory;
   ListBuilder lists;
   PassedOver passed_over;
+  SourceTrust trust;
   GhostSearch ghost_search;
   ReplyBuffers answer;
 
