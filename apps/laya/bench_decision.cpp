@@ -1,10 +1,7 @@
 #include "bench_decision.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,11 +10,13 @@
 
 #include "base/allocation_counter.h"
 #include "base/clock.h"
+#include "eval/quantile.h"
 #include "format/model_file.h"
 #include "model/aligned_bytes.h"
 #include "model/decision_model.h"
 #include "model/decision_quantize.h"
 #include "model/split_mix.h"
+#include "scratch_folder.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 
@@ -43,36 +42,6 @@ struct Timing {
   double floor_us = 0;  ///< reading weights_bytes once, in turn with the decisions
   std::uint64_t allocations = 0;
 };
-
-/// Files of this run; gone with the object.
-class Scratch {
- public:
-  Scratch() {
-    std::error_code code;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(code) / "laya-bench-XXXXXX").string();
-    made_ = ::mkdtemp(pattern.data()) != nullptr;
-    path_ = pattern;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    if (made_) std::filesystem::remove_all(path_, ignored);
-  }
-  bool made() const { return made_; }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  bool made_;
-  std::filesystem::path path_;
-};
-
-double quantile(std::vector<double>& values, double q) {
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
-  return values[at];
-}
 
 double microseconds_since(std::int64_t start_ns) {
   return static_cast<double>(base::monotonic_ns() - start_ns) / 1000.0;
@@ -170,10 +139,10 @@ Result<Timing> time_model(const std::string& path, std::size_t candidates, std::
     }
     timing.allocations += scope.count();
   }
-  timing.p50_us = quantile(times, 0.5);
-  timing.p99_us = quantile(times, 0.99);
+  timing.p50_us = eval::quantile(times, 0.5);
+  timing.p99_us = eval::quantile(times, 0.99);
   // The checksum is used so that no compiler may drop the reads.
-  timing.floor_us = quantile(floor, 0.5) + (checksum == 1 ? 1e-9 : 0.0);
+  timing.floor_us = eval::quantile(floor, 0.5) + (checksum == 1 ? 1e-9 : 0.0);
   return timing;
 }
 
@@ -200,8 +169,8 @@ std::vector<Shape> usual_shapes() {
 }
 
 Result<std::vector<Timing>> time_usual_shapes(std::size_t decisions) {
-  const Scratch scratch;
-  if (!scratch.made()) {
+  const ScratchFolder scratch;
+  if (scratch.path().empty()) {
     return Error{ErrorCode::Io, "bench decision: no folder can be made in the temporary folder"};
   }
   std::vector<Timing> timings;

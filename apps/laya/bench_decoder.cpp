@@ -1,23 +1,18 @@
 #include "bench_decoder.h"
 
-#include <stdlib.h>
-
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <system_error>
 
 #include "format/model_file.h"
 #include "model/decoder_bench.h"
 #include "model/decoder_loading.h"
 #include "model/random_decoder.h"
+#include "scratch_folder.h"
 
 namespace laya::apps {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct BenchDecoderOptions {
   std::size_t turns = 5;
@@ -29,26 +24,6 @@ struct Report {
   std::string kernels;
   model::DecoderTiming one;
   model::DecoderTiming two;
-};
-
-/// A folder that goes with this object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code ignored;
-    std::string pattern = (fs::temp_directory_path(ignored) / "laya-bench-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 std::uint64_t parameters_of(const model::DecoderConfig& c) {
@@ -63,7 +38,7 @@ Result<Report> measure(const BenchDecoderOptions& options) {
     return Error{ErrorCode::Io, "bench: no folder can be made in $TMPDIR"};
   }
   const model::DecoderConfig shape = model::small_decoder_shape();
-  const std::string path = (folder.path() / "random.laya").string();
+  const std::string path = folder.file("random.laya");
   const model::Precision int4{simd::WeightType::Int4, 32, simd::Minima::PerGroup};
   if (Status s = model::write_random_decoder(path, model::DecoderFamily::Llama, shape, int4); !s) {
     return s.error();

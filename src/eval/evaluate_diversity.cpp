@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/utf8.h"
+#include "eval/edit_distance.h"
 #include "eval/measured_share.h"
 #include "eval/typist.h"
 #include "text/script.h"
@@ -12,28 +12,13 @@
 namespace laya::eval {
 namespace {
 
-std::vector<char32_t> letters_of(std::string_view text) {
-  std::vector<char32_t> letters;
+std::u32string letters_of(std::string_view text) {
+  std::u32string letters;
   const std::string lower = lowered(text);
   for (const base::Decoded& code : base::CodePoints(lower)) {
     letters.push_back(code.code_point);
   }
   return letters;
-}
-
-std::size_t distance_of(const std::vector<char32_t>& a, const std::vector<char32_t>& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 struct Measured {
@@ -45,14 +30,14 @@ struct Measured {
     if (candidates.size() < 2) {
       return;
     }
-    std::vector<std::vector<char32_t>> entries;
+    std::vector<std::u32string> entries;
     for (const predict::Candidate& candidate : candidates) {
       entries.push_back(letters_of(candidate.text));
     }
     bool close = false;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       for (std::size_t j = i + 1; j < entries.size(); ++j) {
-        const std::size_t edits = distance_of(entries[i], entries[j]);
+        const std::size_t edits = edit_distance(entries[i], entries[j]);
         const std::size_t longer = std::max({entries[i].size(), entries[j].size(), std::size_t{1}});
         distance.add(static_cast<double>(edits), 1);
         share.add(static_cast<double>(edits) / static_cast<double>(longer), 1);
@@ -66,7 +51,7 @@ struct Measured {
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  return distance_of(letters_of(a), letters_of(b));
+  return edit_distance(letters_of(a), letters_of(b));
 }
 
 Result<DiversityResult> evaluate_diversity(const predict::Engine& engine,

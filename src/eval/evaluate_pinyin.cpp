@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "eval/edit_distance.h"
 #include "eval/interval_json.h"
+#include "eval/quantile.h"
 #include "text/script.h"
 
 namespace laya::eval {
@@ -41,31 +43,6 @@ std::string keys_of(std::string_view typed) {
   }
   while (keys.ends_with('\'')) keys.pop_back();
   return keys;
-}
-
-// Levenshtein 1966, one row at a time.
-std::size_t edit_distance(const std::u32string& a, const std::u32string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-double quantile(std::vector<std::int64_t> values, double q) {
-  if (values.empty()) {
-    return 0;
-  }
-  std::sort(values.begin(), values.end());
-  const auto at = static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)));
-  return static_cast<double>(values[at]);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "eval/quantile.h"
 #include "predict/deep_model.h"
 #include "predict/instant_scorer.h"
 #include "predict/sentence_scorer.h"
@@ -141,15 +142,6 @@ RerankResult::Order report(std::string name, const std::vector<NbestSentence>& s
   order.first_five /= count;
   order.characters /= count;
   return order;
-}
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) {
-    return 0;
-  }
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(std::lround(at))];
 }
 
 }  // namespace

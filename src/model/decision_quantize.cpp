@@ -17,8 +17,10 @@ Status quantize_decision_file(const format::ModelFile& file, const std::string& 
     return config.error();
   }
   const std::vector<DecisionTensor> tensors = decision_tensors(*config);
+  std::vector<std::string> names;
   std::vector<std::string> matrices;
   for (const DecisionTensor& tensor : tensors) {
+    names.push_back(tensor.name);
     const format::Entry* entry = file.find(tensor.name);
     if (entry != nullptr && format::is_packed(entry->layout.element)) {
       return Error{ErrorCode::BadArgument, file.path() + ": tensor " + tensor.name +
@@ -58,17 +60,8 @@ Status quantize_decision_file(const format::ModelFile& file, const std::string& 
       kinds[tensor.name] = precision_text(precision);
     }
   }
-  for (const format::Entry& entry : file.entries()) {
-    if (entry.name == format::kMetadataName ||
-        std::ranges::find(tensors, entry.name, &DecisionTensor::name) != tensors.end()) {
-      continue;
-    }
-    if (Status status = entry.kind == format::EntryKind::Tensor
-                            ? writer->add_tensor(entry.name, entry.layout, file.bytes_of(entry))
-                            : writer->add_blob(entry.name, file.bytes_of(entry));
-        !status) {
-      return status;
-    }
+  if (Status status = copy_other_entries(file, names, *writer); !status) {
+    return status;
   }
   (*metadata)["quantization"] = std::move(kinds);
   if (Status status = writer->set_metadata(metadata->dump()); !status) {

@@ -185,6 +185,22 @@ Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const Float
   return owned;
 }
 
+Status copy_other_entries(const format::ModelFile& file, std::span<const std::string> names,
+                          format::ModelWriter& writer) {
+  for (const format::Entry& entry : file.entries()) {
+    if (entry.name == format::kMetadataName || std::ranges::find(names, entry.name) != names.end()) {
+      continue;
+    }
+    if (Status status = entry.kind == format::EntryKind::Tensor
+                            ? writer.add_tensor(entry.name, entry.layout, file.bytes_of(entry))
+                            : writer.add_blob(entry.name, file.bytes_of(entry));
+        !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
 Status quantize_file(const format::ModelFile& file, const std::string& path,
                      const QuantizeRecipe& recipe, std::string_view measured_json) {
   auto config = read_gru_config(file);
@@ -230,17 +246,10 @@ Status quantize_file(const format::ModelFile& file, const std::string& path,
       kinds[spec.name] = precision_text(recipe.of(spec.name));
     }
   }
-  for (const format::Entry& entry : file.entries()) {
-    if (entry.name == format::kMetadataName ||
-        std::ranges::find(specs, entry.name, &TensorSpec::name) != specs.end()) {
-      continue;
-    }
-    if (auto status = entry.kind == format::EntryKind::Tensor
-                          ? writer->add_tensor(entry.name, entry.layout, file.bytes_of(entry))
-                          : writer->add_blob(entry.name, file.bytes_of(entry));
-        !status) {
-      return status;
-    }
+  std::vector<std::string> names;
+  for (const TensorSpec& spec : specs) names.push_back(spec.name);
+  if (auto status = copy_other_entries(file, names, *writer); !status) {
+    return status;
   }
   (*metadata)["quantization"] = std::move(kinds);
   if (!measured_json.empty()) {

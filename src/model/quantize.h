@@ -53,6 +53,10 @@ Status add_matrix(format::ModelWriter& writer, const std::string& name,
                   std::span<const std::uint32_t> shape, std::span<const float> numbers,
                   const Precision& precision);
 
+/// Copies into `writer` what `file` holds besides its metadata and the tensors of these names.
+Status copy_other_entries(const format::ModelFile& file, std::span<const std::string> names,
+                          format::ModelWriter& writer);
+
 /// Quantised copies in memory, for measuring a recipe before a file is written. `weights` are not
 /// needed afterwards.
 Result<OwnedPackedWeights> quantize_weights(const GruConfig& config, const FloatWeights& weights,
