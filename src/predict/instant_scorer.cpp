@@ -5,29 +5,12 @@
 #include <cmath>
 
 #include "model/ngram.h"
+#include "predict/table_unit.h"
 #include "text/script.h"
 #include "text/tokenizer.h"
 #include "text/units.h"
 
 namespace laya::predict {
-namespace {
-
-model::WordId id_of(const model::NgramModel& table, std::string_view text, text::UnitKind kind) {
-  switch (kind) {
-    case text::UnitKind::LineEnd:
-      return model::kLineEnd;
-    case text::UnitKind::Number:
-      return model::kNumber;
-    case text::UnitKind::Word: {
-      std::array<char, 2 * text::kMaxUnitBytes> lower;
-      return table.find({lower.data(), text::copy_lower(text, lower.data(), lower.size())});
-    }
-    default:
-      return table.find(text);
-  }
-}
-
-}  // namespace
 
 InstantScorer::InstantScorer(const Engine& engine) : engine_(&engine) {
   if (const model::LanguageModel* network = engine.network()) {
@@ -44,12 +27,12 @@ float InstantScorer::table_log_prob(std::string_view before, std::string_view ca
   model::NgramContext context = table.start();
   text::Unit unit;
   for (std::size_t at = 0; text::next_unit(before, at, &unit); at = unit.end) {
-    table.push(&context, id_of(table, before.substr(unit.begin, unit.end - unit.begin), unit.kind));
+    table.push(&context, table_unit(table, before.substr(unit.begin, unit.end - unit.begin), unit.kind));
   }
   float sum = 0;
   for (std::size_t at = 0; text::next_unit(candidate, at, &unit); at = unit.end) {
     const model::WordId word =
-        id_of(table, candidate.substr(unit.begin, unit.end - unit.begin), unit.kind);
+        table_unit(table, candidate.substr(unit.begin, unit.end - unit.begin), unit.kind);
     sum += table.log_prob(context, word);
     table.push(&context, word);
   }

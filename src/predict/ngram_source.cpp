@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "predict/table_unit.h"
 #include "text/units.h"
 
 namespace laya::predict {
@@ -58,25 +59,7 @@ void NgramSource::follow(const TypedText& text, const TypedText::Delta& delta) {
 }
 
 model::WordId NgramSource::id_of(std::string_view unit_text, text::UnitKind kind) const {
-  switch (kind) {
-    case text::UnitKind::LineEnd:
-      return model::kLineEnd;
-    case text::UnitKind::Number:
-      return model::kNumber;
-    case text::UnitKind::Email:
-      return model::kEmail;
-    case text::UnitKind::Url:
-      return model::kUrl;
-    case text::UnitKind::Word: {
-      std::array<char, 2 * text::kMaxUnitBytes> lower;
-      const std::size_t length = text::copy_lower(unit_text, lower.data(), lower.size());
-      return ngrams_->find(std::string_view(lower.data(), length));
-    }
-    case text::UnitKind::Han:
-    case text::UnitKind::Symbol:
-      return ngrams_->find(unit_text);
-  }
-  return model::kUnknownWord;
+  return table_unit(*ngrams_, unit_text, kind);
 }
 
 void NgramSource::refresh(const TypedText& text) {

@@ -1,37 +1,12 @@
 #include "predict/table_context.h"
 
-#include <array>
-
+#include "predict/table_unit.h"
 #include "text/units.h"
 
 namespace laya::predict {
 namespace {
 
 constexpr std::size_t kLookBack = 160;  // bytes: more than five units of any text that matters
-
-model::WordId id_of(const model::NgramModel& ngrams, std::string_view unit, text::UnitKind kind) {
-  switch (kind) {
-    case text::UnitKind::LineEnd:
-      return model::kLineEnd;
-    case text::UnitKind::Email:
-      return model::kEmail;
-    case text::UnitKind::Url:
-      return model::kUrl;
-    case text::UnitKind::Number: {
-      const model::WordId own =
-          unit.size() <= model::kMaxNumberBytes ? ngrams.find(unit) : model::kUnknownWord;
-      return own == model::kUnknownWord ? model::kNumber : own;
-    }
-    case text::UnitKind::Word: {
-      std::array<char, 2 * text::kMaxUnitBytes> lower;
-      return ngrams.find({lower.data(), text::copy_lower(unit, lower.data(), lower.size())});
-    }
-    case text::UnitKind::Han:
-    case text::UnitKind::Symbol:
-      return ngrams.find(unit);
-  }
-  return model::kUnknownWord;
-}
 
 }  // namespace
 
@@ -56,7 +31,7 @@ model::NgramContext table_context(const model::NgramModel* ngrams, std::string_v
   text::Unit unit;
   for (std::size_t offset = begin; text::next_unit(before, offset, &unit); offset = unit.end) {
     ngrams->push(&context,
-                 id_of(*ngrams, before.substr(unit.begin, unit.end - unit.begin), unit.kind));
+                 table_unit(*ngrams, before.substr(unit.begin, unit.end - unit.begin), unit.kind));
   }
   return context;
 }
