@@ -1,4 +1,5 @@
 // Complaints about fields, order, speed and characters: see complaints_test.cpp.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -119,6 +120,24 @@ TEST(Complaints, EmojiSequencesAreNeverCutByWhatIsOffered) {
       EXPECT_TRUE(!reply.has_ghost || base::is_valid_utf8(reply.ghost.text));
     }
   }
+}
+
+// Words that were offered and not taken stand behind the list, but the ghost of whoever types on
+// without looking at the list still begins with the likeliest.
+TEST(Complaints, AGhostBeginsWithTheLikeliestWordEvenIfItWasPassedOver) {
+  Session session(shipped_engine());
+  std::uint64_t revision = 0;
+  std::string ghost;
+  bool listed = false;
+  for (const char key : std::string("Please let me know if you have any qu")) {
+    ASSERT_TRUE(session.edit({.revision = ++revision, .insert = std::string_view(&key, 1)}));
+    const Reply& reply = session.decide({});
+    ghost = reply.has_ghost ? std::string(reply.ghost.text) : "";
+    listed = std::any_of(reply.candidates.begin(), reply.candidates.end(),
+                         [](const Candidate& c) { return c.text == "questions"; });
+  }
+  EXPECT_FALSE(listed) << "it was passed over twice";
+  EXPECT_EQ(ghost, "estions");
 }
 
 }  // namespace

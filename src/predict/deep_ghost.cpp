@@ -253,7 +253,7 @@ void DeepGhost::consider(float log_prob) {
     over_ = true;  // nothing longer can be better
     return;
   }
-  const float benefit = ghost_benefit(phrase_, log_prob);
+  const float benefit = ghost_benefit(phrase_, log_prob, GhostRules::kDeepGlance);
   if (benefit > best_benefit_) {
     best_benefit_ = benefit;
     best_log_prob_ = log_prob;

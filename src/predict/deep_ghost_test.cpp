@@ -105,7 +105,7 @@ TEST(DeepGhost, ShowsOnlyWhatIsWorthAGlance) {
   const GhostStart sure = word("orrow", std::log(0.9F));
   ASSERT_TRUE(*ghost.search(caret.request(std::span(&sure, 1))));
   EXPECT_TRUE(ghost.text().starts_with("orrow"));
-  EXPECT_GT(ghost_benefit(ghost.text(), ghost.log_prob()), 0);
+  EXPECT_GT(ghost_benefit(ghost.text(), ghost.log_prob(), GhostRules::kDeepGlance), 0);
   EXPECT_LE(ghost.log_prob(), std::log(0.9F) + 1e-5F);
   const GhostStart doubtful = word("orrow", std::log(0.3F));  // 1.5 keys saved, 2.8 glances lost
   EXPECT_FALSE(*ghost.search(caret.request(std::span(&doubtful, 1))));

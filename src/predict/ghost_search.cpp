@@ -29,7 +29,7 @@ void GhostSearch::consider(const Hypothesis& hypothesis) {
   if (hypothesis.in_word || hypothesis.log_prob < kLeastLog || !has_letters(text)) {
     return;
   }
-  const float benefit = ghost_benefit(text, hypothesis.log_prob);
+  const float benefit = ghost_benefit(text, hypothesis.log_prob, GhostRules::kGlance);
   if (benefit > best_benefit_) {
     best_benefit_ = benefit;
     best_log_prob_ = hypothesis.log_prob;

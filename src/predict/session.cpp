@@ -69,6 +69,29 @@ bool Session::Impl::may_have_ghost(const ReplyBuffers& out) const {
          !text.before().empty();
 }
 
+std::size_t Session::Impl::likeliest_starts(
+    const ReplyBuffers& from, std::array<std::size_t, GhostSearch::kBeam>& places) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < from.count; ++i) {
+    if (from.shown[i].offer != nullptr) {
+      continue;
+    }
+    std::size_t at = size;
+    while (at > 0 && from.shown[places[at - 1]].score < from.shown[i].score) {
+      --at;
+    }
+    if (at == places.size()) {
+      continue;
+    }
+    size = std::min(size + 1, places.size());
+    std::copy_backward(places.begin() + static_cast<std::ptrdiff_t>(at),
+                       places.begin() + static_cast<std::ptrdiff_t>(size - 1),
+                       places.begin() + static_cast<std::ptrdiff_t>(size));
+    places[at] = i;
+  }
+  return size;
+}
+
 void Session::Impl::find_ghost(ReplyBuffers* out) {
   Reply& reply = out->reply;
   reply.has_ghost = false;
@@ -107,9 +130,11 @@ void Session::Impl::find_ghost(ReplyBuffers* out) {
         break;
       }
     }
-    for (std::size_t i = 0; i < out->count && size < starts.size(); ++i) {
-      if (out->shown[i].word != nullptr) {
-        add(*out->shown[i].word, out->candidates[i].insert);
+    std::array<std::size_t, GhostSearch::kBeam> places;
+    const std::size_t count = likeliest_starts(*out, places);
+    for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
+      if (const PoolWord* word = out->shown[places[i]].word; word != nullptr) {
+        add(*word, out->candidates[places[i]].insert);
       }
     }
   }

@@ -121,14 +121,13 @@ std::size_t Session::Impl::ghost_starts(const ReplyBuffers& from,
       }
     }
   }
-  for (std::size_t i = 0; i < from.count && size < starts.size(); ++i) {
-    if (from.shown[i].offer != nullptr) {
-      continue;  // a ghost extends what is typed by what the models know
-    }
+  std::array<std::size_t, GhostSearch::kBeam> places;
+  const std::size_t count = likeliest_starts(from, places);
+  for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
     starts[size] = {};
     starts[size].kind = GhostStart::Kind::Word;
-    starts[size].insert = from.candidates[i].insert;
-    starts[size++].log_prob = std::min(0.0F, from.shown[i].score - log_mass);
+    starts[size].insert = from.candidates[places[i]].insert;
+    starts[size++].log_prob = std::min(0.0F, from.shown[places[i]].score - log_mass);
   }
   // Insertion sort: few, ties as they stand, and std::stable_sort allocates.
   for (std::size_t i = 1; i < size; ++i) {

@@ -66,6 +66,11 @@ struct Session::Impl {
   void remember(const Edit& change);
   void show(const ReplyBuffers& out);
   bool may_have_ghost(const ReplyBuffers& out) const;
+  /// The places in `from.shown` that a ghost may begin with, likeliest first (offers bring no
+  /// ghost). Of all that is there: a word that was passed over stands behind the list and may still
+  /// be the likeliest. Returns how many; at most kBeam.
+  static std::size_t likeliest_starts(const ReplyBuffers& from,
+                                      std::array<std::size_t, GhostSearch::kBeam>& places);
   void find_ghost(ReplyBuffers* out);
   std::size_t ghost_starts(const ReplyBuffers& from, std::span<GhostStart> starts) const;
 
