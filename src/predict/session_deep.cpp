@@ -217,6 +217,7 @@ const Reply* Session::deep_reply(std::int32_t wait_us) {
     impl.list_task = 0;
     if (!impl.late.listed) {  // the decoder could not
       impl.ghost_task = 0;
+      impl.line->acknowledge();
       return nullptr;
     }
     Reply& reply = impl.late_answer.reply;
@@ -233,6 +234,10 @@ const Reply* Session::deep_reply(std::int32_t wait_us) {
     }
     impl.take_ghost(&impl.late_answer.reply);
     news = true;
+  }
+  if (!deep_pending()) {
+    // The last task may have ended since the signals were taken: nothing is left to wake up for.
+    impl.line->acknowledge();
   }
   return news ? &impl.late_answer.reply : nullptr;
 }
