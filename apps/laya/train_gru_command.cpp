@@ -117,6 +117,8 @@ void add_train_gru(CLI::App& train, Outcome& outcome) {
            "folder for tokenised texts (default: the user's cache folder)");
   app->add_flag("--resume", flags->resume,
                 "go on from the newest checkpoint in --run, with its options unless given anew");
+  add_flag(*app, *flags, "--from", &O::start_from,
+           "model whose weights a new run begins with (its shape too); moments start anew");
   add_flag(*app, *flags, "--until-tokens", &O::until_tokens, "token budget, all sittings together");
   add_flag(*app, *flags, "--minutes", &O::minutes,
            "end (and let the learning rate fall to zero) after so many minutes");

@@ -5,6 +5,7 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include "train/memory.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
+#include "train/start_weights.h"
 #include "train/train_data.h"
 
 namespace laya::train {
@@ -400,6 +402,13 @@ Result<TrainSummary> train_gru(const TrainOptions& wanted, Start start, TrainObs
         ErrorCode::BadArgument,
         options.vocabulary.string() + ": training needs <s> as piece 1 and the newline as piece 2"};
   }
+  std::optional<GruParameters> start_weights;
+  if (start == Start::Fresh && !options.start_from.empty()) {
+    Result<GruParameters> read = read_start_weights(options.start_from, blob);
+    if (!read) return read.error();
+    start_weights = *std::move(read);
+    options.config = start_weights->config();
+  }
   options.config.vocabulary_size = static_cast<std::uint32_t>(tokenizer.vocabulary().size());
   if (Status s = options.config.validate(); !s) return s.error();
   if (Status s = options.validate(); !s) return s.error();
@@ -436,7 +445,11 @@ Result<TrainSummary> train_gru(const TrainOptions& wanted, Start start, TrainObs
     state = *std::move(stored);
     if (Status s = batcher->restore(state.position); !s) return s.error();
   } else {
-    state.parameters.initialise(options.seed, data->unigram);
+    if (start_weights.has_value()) {
+      state.parameters = *std::move(start_weights);
+    } else {
+      state.parameters.initialise(options.seed, data->unigram);
+    }
     state.progress.next_eval = options.eval_every_tokens;
   }
   Result<RunLog> log = RunLog::open(options.run_dir / "log.jsonl");
