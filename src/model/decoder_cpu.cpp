@@ -252,7 +252,7 @@ class CpuDecoder final : public Decoder {
       }
       simd::dequantize_row(kernels_, weights_.embedding, columns[column].token, ws.x[c]);
       if (config_.embedding_scale != 1.0F) {
-        scale(ws.x[c], config_.embedding_scale);
+        simd::scale(kernels_, ws.x[c], config_.embedding_scale);
       }
       absorb(ws, c, 0, config_.hidden_dim, first.attn_norm);
     }
@@ -331,7 +331,7 @@ class CpuDecoder final : public Decoder {
       simd::matmul(kernels_, {&matrix, &ws.x_in.of(*part.matrix), {}, scratch, rows});
       for (std::size_t c = 0; c < n; ++c) {
         const std::span<float> out = std::span(scratch).subspan(c * rows, rows);
-        scale(out, ws.factor[c]);
+        simd::scale(kernels_, out, ws.factor[c]);
         if (!part.bias.empty()) {
           simd::add(kernels_, part.bias.subspan(head * hd, rows), out);
         }
@@ -450,10 +450,9 @@ class CpuDecoder final : public Decoder {
         simd::kv_attention(kernels_, args);
         const std::span<const float> out =
             ws.heads[c].subspan(args.first_head * hd, (args.last_head - args.first_head) * hd);
-        if (!finite(out)) {
+        if (!ws.heads_in.put(kernels_, c, args.first_head * hd, out)) {
           ws.damaged = true;
         }
-        ws.heads_in.put(kernels_, c, args.first_head * hd, out);
       }
     });
   }
@@ -480,19 +479,18 @@ class CpuDecoder final : public Decoder {
       simd::matmul(kernels_, {&gate_rows, &ws.x_in.of(layer.gate), {}, gate, rows});
       simd::matmul(kernels_, {&up_rows, &ws.x_in.of(layer.up), {}, up, rows});
       for (std::size_t c = 0; c < n; ++c) {
-        scale(gate.subspan(c * rows, rows), ws.factor[c]);
-        scale(up.subspan(c * rows, rows), ws.factor[c]);
+        simd::scale(kernels_, gate.subspan(c * rows, rows), ws.factor[c]);
+        simd::scale(kernels_, up.subspan(c * rows, rows), ws.factor[c]);
       }
       if (config_.activation == Activation::SiLU) {
         simd::silu_gate(kernels_, gate, up, gate);
       } else {
         simd::gelu_gate(kernels_, gate, up, gate);
       }
-      if (!finite(gate)) {
-        ws.damaged = true;
-      }
       for (std::size_t c = 0; c < n; ++c) {
-        ws.gate_in.put(kernels_, c, first, gate.subspan(c * rows, rows));
+        if (!ws.gate_in.put(kernels_, c, first, gate.subspan(c * rows, rows))) {
+          ws.damaged = true;
+        }
       }
     });
   }

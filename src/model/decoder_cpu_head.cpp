@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "model/call_checks.h"
 #include "model/decoder_checks.h"
@@ -26,15 +27,20 @@ Status CpuHead::logits(CpuDecoderWorkspace& ws, std::span<const float> hidden, s
   const simd::Activations& x = input(ws, hidden, columns);
   const std::size_t v = config_.vocabulary_size;
   const std::size_t rows = kScores / columns / simd::kBlockRows * simd::kBlockRows;
+  std::atomic<bool> damaged{false};  // looked for while a unit's scores are near
   ws.run((v + rows - 1) / rows, [&](std::size_t unit) {
     const std::size_t first = unit * rows;
     const simd::PackedMatrix part = rows_of(matrix_, first, std::min(rows, v - first));
     simd::matmul(kernels_, {&part, &x, {}, out.subspan(first), v});
     for (std::size_t c = 0; c < columns; ++c) {
-      soft_cap(out.subspan(c * v + first, part.rows));
+      const std::span<float> scores = out.subspan(c * v + first, part.rows);
+      soft_cap(scores);
+      if (!finite(scores)) {
+        damaged = true;
+      }
     }
   });
-  return finite_scores(out);
+  return damaged ? no_scores(out) : Status{};
 }
 
 Status CpuHead::logits_rows(CpuDecoderWorkspace& ws, std::span<const float> hidden,
@@ -108,17 +114,18 @@ void CpuHead::soft_cap(std::span<float> scores) const {
   if (cap <= 0) {
     return;
   }
-  scale(scores, 1.0F / cap);
+  simd::scale(kernels_, scores, 1.0F / cap);
   simd::tanh(kernels_, scores, scores);
-  scale(scores, cap);
+  simd::scale(kernels_, scores, cap);
 }
 
 bool CpuHead::finite(std::span<const float> x) const { return simd::all_finite(kernels_, x); }
 
 Status CpuHead::finite_scores(std::span<float> out) const {
-  if (finite(out)) {
-    return {};
-  }
+  return finite(out) ? Status{} : no_scores(out);
+}
+
+Status CpuHead::no_scores(std::span<float> out) {
   std::ranges::fill(out, 0.0F);
   return not_finite("the scores");
 }

@@ -32,6 +32,7 @@ class CpuHead {
   void soft_cap(std::span<float> scores) const;
   bool finite(std::span<const float> x) const;
   Status finite_scores(std::span<float> out) const;
+  static Status no_scores(std::span<float> out);
 
   const DecoderConfig& config_;
   const simd::PackedMatrix& matrix_;

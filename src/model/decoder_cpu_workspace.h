@@ -38,12 +38,6 @@ inline simd::PackedMatrix rows_of(const simd::PackedMatrix& matrix, std::size_t 
   return part;
 }
 
-inline void scale(std::span<float> x, float factor) {
-  for (float& value : x) {
-    value *= factor;
-  }
-}
-
 /// Indices that two threads take, its owner from the front, the other from the back.
 class alignas(64) SharedRange {
  public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simd/ops.h"
+
 namespace laya::model {
 
 Inputs::Inputs(std::size_t length) : values_(length) {
@@ -26,16 +28,19 @@ void Inputs::begin(const simd::Kernels& kernels, std::size_t columns,
   }
 }
 
-void Inputs::put(const simd::Kernels& kernels, std::size_t column, std::size_t first,
+bool Inputs::put(const simd::Kernels& kernels, std::size_t column, std::size_t first,
                  std::span<const float> part) {
+  bool finite = true;
   if (wanted_[0]) {
     std::ranges::copy(part, values_[column].subspan(first).begin());
+    finite = simd::all_finite(kernels, part);
   }
   for (std::size_t i = 1; i < wanted_.size(); ++i) {
     if (wanted_[i]) {
-      by_group_[i]->put(kernels, column, first, part);
+      finite = by_group_[i]->put(kernels, column, first, part) && finite;
     }
   }
+  return finite;
 }
 
 }  // namespace laya::model

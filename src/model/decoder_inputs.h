@@ -28,8 +28,8 @@ class Inputs {
   std::size_t step() const { return step_; }
 
   /// Elements [first, first + part.size()) of a column. Disjoint parts may come from different
-  /// threads.
-  void put(const simd::Kernels& kernels, std::size_t column, std::size_t first,
+  /// threads. False if one of them is NaN or infinite.
+  bool put(const simd::Kernels& kernels, std::size_t column, std::size_t first,
            std::span<const float> part);
 
   /// For a reader named in begin(), once everything is put.

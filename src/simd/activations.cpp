@@ -1,6 +1,7 @@
 #include "simd/activations.h"
 
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -70,7 +71,7 @@ void Activations::begin(const Kernels& kernels, std::span<const float> x, std::s
   }
 }
 
-void Activations::put(const Kernels& kernels, std::size_t column, std::size_t first,
+bool Activations::put(const Kernels& kernels, std::size_t column, std::size_t first,
                       std::span<const float> part) {
   const std::size_t columns = view_.columns, group = view_.group;
   assert(group != 0 && column < columns && first % group == 0);
@@ -81,14 +82,17 @@ void Activations::put(const Kernels& kernels, std::size_t column, std::size_t fi
   const std::size_t at = first / group * columns + column;
   kernels.quantize_column(part.data(), part.size(), group, columns, codes, scales_ + at,
                           sums_ + at);
+  bool finite = true;  // what is not spoils its group's scale
   for (std::size_t i = at; i < at + groups * columns; i += columns) {
     weighted_sums_[i] = scales_[i] * static_cast<float>(sums_[i]);
+    finite = finite && std::isfinite(scales_[i]);
   }
-  if (view_.row_codes == nullptr) return;
+  if (view_.row_codes == nullptr) return finite;
   std::int8_t* const row = row_codes_ + column * view_.row_stride + first;
   for (std::size_t quad = 0; quad < groups * group / kQuad; ++quad) {
     std::memcpy(row + quad * kQuad, codes + quad * columns * kQuad, kQuad);
   }
+  return finite;
 }
 
 }  // namespace laya::simd

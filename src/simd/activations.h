@@ -34,8 +34,8 @@ class Activations {
              std::size_t columns, std::size_t stride, std::size_t group);
   /// Quantises elements [first, first + part.size()) of a column: first is a multiple of the group
   /// (which is not 0), and so is the size unless it ends the vector. Disjoint parts may come from
-  /// different threads.
-  void put(const Kernels& kernels, std::size_t column, std::size_t first,
+  /// different threads. False if one of them is NaN or infinite.
+  bool put(const Kernels& kernels, std::size_t column, std::size_t first,
            std::span<const float> part);
 
   const ActivationView& view() const { return view_; }

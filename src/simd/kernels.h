@@ -49,6 +49,7 @@ struct Kernels {
   void (*silu_gate)(const float* gate, const float* up, std::size_t n, float* out);
   void (*gelu_gate)(const float* gate, const float* up, std::size_t n, float* out);
   void (*add)(const float* x, std::size_t n, float* accumulator);
+  void (*scale)(float* x, std::size_t n, float factor);
   bool (*all_finite)(const float* x, std::size_t n);
   void (*to_fp16)(const float* x, std::size_t n, std::uint16_t* out);
   void (*from_fp16)(const std::uint16_t* x, std::size_t n, float* out);

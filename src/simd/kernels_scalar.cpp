@@ -288,6 +288,10 @@ void add(const float* x, std::size_t n, float* accumulator) {
   for (std::size_t i = 0; i < n; ++i) accumulator[i] += x[i];
 }
 
+void scale(float* x, std::size_t n, float factor) {
+  for (std::size_t i = 0; i < n; ++i) x[i] *= factor;
+}
+
 bool all_finite(const float* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     if (!std::isfinite(x[i])) return false;
@@ -350,6 +354,7 @@ const Kernels kScalarKernels = {"scalar",
                                 silu_gate,
                                 gelu_gate,
                                 add,
+                                scale,
                                 all_finite,
                                 to_fp16,
                                 from_fp16,

@@ -265,6 +265,25 @@ TEST(Activations, EveryTableQuantisesToTheSameBits) {
   }
 }
 
+TEST(Activations, PutTellsWhetherAllIsFinite) {
+  for (const Kernels* table : available_kernels()) {
+    for (const std::size_t group : {32u, 64u, 128u}) {
+      std::vector<float> x(150, 3e38f);  // one whole group or more, and a rest
+      Activations activations(x.size(), 2);
+      activations.begin(*table, {x.data(), x.size()}, x.size(), 1, x.size(), group);
+      EXPECT_TRUE(activations.put(*table, 0, 0, x)) << table->name;
+      for (std::size_t i = 0; i < x.size(); i += 7) {
+        for (const float bad :
+             {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+          std::vector<float> damaged = x;
+          damaged[i] = bad;
+          EXPECT_FALSE(activations.put(*table, 0, 0, damaged)) << table->name << " at " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(Activations, ZeroAndTinyVectorsBecomeZero) {
   for (const Kernels* table : available_kernels()) {
     std::vector<float> x(64, 0.0f);

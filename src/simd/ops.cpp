@@ -169,6 +169,10 @@ void add(const Kernels& kernels, std::span<const float> x, std::span<float> accu
   kernels.add(x.data(), x.size(), accumulator.data());
 }
 
+void scale(const Kernels& kernels, std::span<float> x, float factor) {
+  kernels.scale(x.data(), x.size(), factor);
+}
+
 bool all_finite(const Kernels& kernels, std::span<const float> x) {
   return kernels.all_finite(x.data(), x.size());
 }

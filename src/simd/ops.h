@@ -106,6 +106,9 @@ void window_attention(const Kernels& kernels, const WindowAttentionArgs& args);
 /// accumulator += x.
 void add(const Kernels& kernels, std::span<const float> x, std::span<float> accumulator);
 
+/// x *= factor.
+void scale(const Kernels& kernels, std::span<float> x, float factor);
+
 /// True if no element is NaN or infinite.
 bool all_finite(const Kernels& kernels, std::span<const float> x);
 

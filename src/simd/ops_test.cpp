@@ -329,6 +329,15 @@ TEST(Ops, AddMatches) {
       1.0f, 0.0f, 0.0f);
 }
 
+TEST(Ops, ScaleMatches) {
+  compare_with_scalar(
+      [](const Kernels& k, std::span<const float> x, std::span<float> out) {
+        std::ranges::copy(x, out.begin());
+        scale(k, out, 0.3f);
+      },
+      1.0f, 0.0f, 0.0f);
+}
+
 TEST(Ops, AllFiniteSeesEveryPlace) {
   for (const Kernels* table : available_kernels()) {
     for (std::size_t n = 0; n <= kLongest; ++n) {
