@@ -14,12 +14,22 @@ namespace {
 
 constexpr std::size_t kWordsOfStart = 128;  // looked at, of those that one place's paths spell
 constexpr std::size_t kByTable = 192;       // of them, judged by the table
-constexpr std::size_t kByNetwork = 80;     // of those, by the network
-constexpr std::size_t kNewNodes = 64;      // states that one letter may ask for
+constexpr std::size_t kByNetwork = 80;      // of those, by the network
+constexpr std::size_t kNewNodes = 64;       // new states that one letter may ask for
+constexpr std::size_t kNodes = 192;         // states in all: kStates less what kMaxWanted may add
 // Text in front that the word model looks at: a trigram needs two words.
 constexpr std::size_t kHanBehind = 8;
 
 constexpr std::uint32_t kNone = PinyinHypothesis::kNone;
+
+// A character that the table does not know is one of ten thousand such, and shares what it gives to
+// all that is unknown: with the whole of it, rare characters would outdo common ones.
+constexpr float kLogUnknownShare = -9.2F;
+
+float table_log_prob(const model::NgramModel& table, const model::NgramContext& state,
+                     model::WordId unit) {
+  return table.log_prob(state, unit) + (unit == model::kUnknownWord ? kLogUnknownShare : 0.0F);
+}
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ (value + 1)) * 0x100000001B3ULL;  // FNV-1a's prime
@@ -99,7 +109,7 @@ PinyinSearch::PinyinSearch(const PinyinModel& model, const PinyinWeights& weight
   of_start_.reserve(kWordsOfStart + 1);
   drafts_.reserve(kByTable + 1);
   candidates_.reserve(kByTable + kBeam);
-  wanted_.reserve(2 * kNewNodes);
+  wanted_.reserve(kNodes + PinyinNetwork::kMaxWanted);
   best_.reserve(kByTable + kBeam);
 }
 
@@ -241,7 +251,7 @@ void PinyinSearch::judge_by_table() {
       next.text_hash = mix(next.text_hash, character);
       if (table != nullptr) {
         const model::WordId unit = model_->unit(character);
-        added += table->log_prob(next.table_state, unit);
+        added += table_log_prob(*table, next.table_state, unit);
         table->push(&next.table_state, unit);
       }
     }
@@ -259,30 +269,34 @@ void PinyinSearch::judge_by_table() {
 
 Status PinyinSearch::judge_by_network() {
   const pinyin::Lexicon& lexicon = model_->lexicon();
-  // The states wanted: behind each character but a word's last.
+  // The states asked about: in front of each character of the words, whether new or there already;
+  // those there must be named too, or the new ones may take their place.
   wanted_.clear();
+  std::size_t missing = 0;
+  const auto want = [&](PinyinNetwork::Node node) {
+    if (std::find(wanted_.begin(), wanted_.end(), node) == wanted_.end()) {
+      wanted_.push_back(node);
+      missing += network_->is_computed(node) ? 0 : 1;
+    }
+  };
   std::size_t kept = 0;
   for (PinyinHypothesis& candidate : candidates_) {
     PinyinNetwork::Node node = candidate.node;
+    for (PinyinNetwork::Node up = node; !network_->is_computed(up); up = network_->parent(up)) {
+      want(up);
+    }
+    want(node);
     const auto characters = lexicon.characters(lexicon.word(candidate.word));
     for (const pinyin::CharIndex character : characters.first(characters.size() - 1)) {
       node = network_->child(node, model_->read_token(character));
+      want(node);
     }
-    for (PinyinNetwork::Node up = node; !network_->is_computed(up); up = network_->parent(up)) {
-      if (std::find(wanted_.begin(), wanted_.end(), up) != wanted_.end()) {
-        break;
-      }
-      wanted_.push_back(up);
-    }
-    if (wanted_.size() > kNewNodes) {
+    if (missing > kNewNodes || wanted_.size() > kNodes) {
       break;
     }
     ++kept;
   }
   candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end());
-  for (const PinyinHypothesis& candidate : candidates_) {
-    wanted_.push_back(candidate.node);  // keeps the states that are there
-  }
   if (auto done = network_->compute(wanted_); !done) {
     return done;
   }
@@ -295,7 +309,7 @@ Status PinyinSearch::judge_by_network() {
       float log_mixed = *log_prob;
       if (table != nullptr) {
         const model::WordId unit = model_->unit(character);
-        const float by_table = table->log_prob(state, unit);
+        const float by_table = table_log_prob(*table, state, unit);
         table->push(&state, unit);
         log_mixed = std::log(0.5F * std::exp(by_table) + 0.5F * std::exp(*log_prob));
       }

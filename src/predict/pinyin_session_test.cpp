@@ -191,5 +191,15 @@ TEST_F(RealPinyin, AllocatesNothingOnceWarm) {
   EXPECT_EQ(base::allocations_so_far() - before, 0U);
 }
 
+// Of many states held at once, one that a later word asks for was given up for a new one.
+TEST(PinyinSession, KeepsTheStatesThatALetterAsksAbout) {
+  const PinyinModel* model = real_model();
+  if (model == nullptr) GTEST_SKIP() << "libime's data is not installed";
+  PinyinSession session(*model);
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("bainiantingweiyuxianbolanfuluociwafu"));
+  EXPECT_FALSE(list(session).empty());
+}
+
 }  // namespace
 }  // namespace laya::predict
