@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/quantize.h"
 #include "train/checkpoint.h"
 #include "train/test_texts.h"
 
@@ -193,6 +194,35 @@ TEST(GruTrainer, RunsAreNotOverwrittenOrMixedUp) {
   const Result<TrainSummary> changed = train(options, watcher, Start::Resume);
   ASSERT_FALSE(changed.has_value());
   EXPECT_EQ(changed.error().code, ErrorCode::BadArgument);
+}
+
+// Packed weights too, embedding rotated and all: what they compute is what was learnt.
+TEST(GruTrainer, BeginsWhereTheModelThatItStartsFromStood) {
+  const base::TestFolder folder;
+  const TrainOptions first = small_run(folder, "first");
+  Watcher learnt;
+  ASSERT_TRUE(train(first, learnt).has_value());
+  const std::filesystem::path whole = first.run_dir / "final.laya";
+  const std::filesystem::path packed = folder.file("int8.laya");
+  const auto file = format::ModelFile::open(whole.string(), format::Verify::Full);
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  ASSERT_TRUE(model::quantize_file(*file, packed.string(), {}).has_value());
+  for (const auto& model : {whole, packed}) {
+    SCOPED_TRACE(model.filename());
+    TrainOptions options = small_run(folder, model.stem());
+    options.start_from = model;
+    options.config = model::default_gru_config();  // that of the file counts
+    options.learning_rate = 1e-7F;                 // nothing is unlearnt before the first look
+    options.until_tokens = 32;
+    options.eval_every_tokens = 32;
+    Watcher watcher;
+    const Result<TrainSummary> summary = train(options, watcher);
+    ASSERT_TRUE(summary.has_value()) << summary.error().message;
+    EXPECT_NEAR(watcher.dev.front(), learnt.dev.back(), model == whole ? 1e-3 : 0.02);
+    const Checkpoint left = load_newest_checkpoint(options.run_dir).value();
+    EXPECT_EQ(left.options.start_from, model);
+    EXPECT_EQ(left.options.config.hidden_dim, first.config.hidden_dim);
+  }
 }
 
 TEST(GruTrainer, StopsWhenDevGetsNoBetter) {

@@ -103,6 +103,7 @@ std::string options_to_json(const TrainOptions& o) {
       {"vocabulary", o.vocabulary.string()},
       {"run_dir", o.run_dir.string()},
       {"cache_dir", o.cache_dir.string()},
+      {"start_from", o.start_from.string()},
       {"config",
        {{"vocabulary_size", o.config.vocabulary_size},
         {"embedding_dim", o.config.embedding_dim},
@@ -148,6 +149,7 @@ Result<TrainOptions> options_from_json(std::string_view text) {
     o.vocabulary = path("vocabulary");
     o.run_dir = path("run_dir");
     o.cache_dir = path("cache_dir");
+    o.start_from = json.value("start_from", std::string());  // checkpoints of before it lack it
     const Json& config = json.at("config");
     config.at("vocabulary_size").get_to(o.config.vocabulary_size);
     config.at("embedding_dim").get_to(o.config.embedding_dim);

@@ -11,6 +11,7 @@ TEST(TrainOptions, SurviveJson) {
   TrainOptions options;
   options.mixture = "m.toml";
   options.run_dir = "run";
+  options.start_from = "begun.laya";
   options.learning_rate = 1.7e-3F;
   options.decay = Decay::Trapezoid;
   options.seed = 0xFFFFFFFFFFFFFFFF;
@@ -20,6 +21,7 @@ TEST(TrainOptions, SurviveJson) {
   EXPECT_EQ(options_to_json(read), json);
   EXPECT_EQ(read.learning_rate, options.learning_rate);
   EXPECT_EQ(read.seed, options.seed);
+  EXPECT_EQ(read.start_from, options.start_from);
   EXPECT_EQ(read.config, options.config);
 }
 
