@@ -88,6 +88,10 @@ void evaluate(const PinyinOptions& options, Outcome& outcome) {
   if (!sentences) {
     return fail(outcome, {sentences.error().code, options.file + ": " + sentences.error().message});
   }
+  if (sentences->empty()) {
+    return fail(outcome,
+                {ErrorCode::BadArgument, options.file + ": has no line typed<TAB>expected"});
+  }
   if (options.no_context) {
     for (eval::NbestSentence& sentence : *sentences) sentence.before.clear();
   }

@@ -113,6 +113,9 @@ std::size_t KeyReader::read_one(std::string_view bytes, std::vector<Key>& keys) 
     return decoded.length;  // what is no character is no key
   }
   switch (first) {
+    case '\0':
+      keys.push_back({KeyKind::Pinyin, {}});
+      break;
     case '\r':
     case '\n':
       keys.push_back({KeyKind::Enter, {}});

@@ -29,6 +29,7 @@ enum class KeyKind : std::uint8_t {
   Down,
   Home,
   End,
+  Pinyin,  ///< Ctrl-Space
   Redraw,  ///< Ctrl-L
   Quit,    ///< Ctrl-C, Ctrl-D
 };

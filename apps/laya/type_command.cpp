@@ -74,7 +74,6 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
       }
       reader.feed(bytes, keys);
     }
-    bool hidden = false;
     for (const Key& key : keys) {
       if (editor.handle(key) == TypeEditor::Outcome::Quit) {
         return;
@@ -82,9 +81,8 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
       if (key.kind == KeyKind::Redraw) {
         shown.reset();
       }
-      hidden = key.kind == KeyKind::Escape;
     }
-    if (!hidden && !keys.empty()) {
+    if (!editor.is_hidden() && !keys.empty()) {
       editor.decide();
     }
   }
@@ -174,6 +172,9 @@ void add_type_command(CLI::App& app, Outcome& outcome) {
       "F1...F5 pick from\n"
       "         the list, Esc hides both, Ctrl-U erases the line, Ctrl-W a word, Ctrl-C or Ctrl-D "
       "quits.\n"
+      "pinyin:  Ctrl-Space turns it on and off: space or 1...5 chooses, = and - turn the page, "
+      "Enter keeps the\n"
+      "         letters, Esc drops them, ' ends a syllable.\n"
       "example: laya type\n"
       "         laya type --deep none\n"
       "What is typed stays in this process: it is neither stored nor sent. Unless you configured "

@@ -14,6 +14,7 @@
 #include "predict/ghost_state.h"
 #include "predict/session.h"
 #include "remote_answers.h"
+#include "type_pinyin.h"
 
 namespace laya::apps {
 
@@ -51,9 +52,17 @@ class TypeEditor {
 
   std::string_view before() const { return before_; }  ///< left of the caret
   std::string_view after() const { return after_; }    ///< right of it
-  std::string_view ghost() const { return ghost_.ghost(); }
+  /// None while pinyin is composed.
+  std::string_view ghost() const { return is_composing() ? std::string_view() : ghost_.ghost(); }
   /// A space is owed behind the word just accepted: shown, not yet in the text.
   bool owes_space() const { return ghost_.pending_space() == predict::PendingSpace::Owed; }
+
+  /// Pinyin input, Ctrl-Space: the letters of it that wait at the caret, for what offers() lists.
+  bool is_pinyin() const { return pinyin_.is_on(); }
+  bool is_composing() const { return !pinyin_.letters().empty(); }
+  std::string_view composed_letters() const { return pinyin_.letters(); }
+  /// Why the last key could not do what it is for; empty: it did.
+  std::string_view notice() const { return notice_; }
 
   struct Offer {
     std::string text;    ///< as listed
@@ -80,6 +89,8 @@ class TypeEditor {
 
  private:
   void insert(const predict::Change& change, std::size_t erase_before = 0);
+  bool compose(const Key& key);
+  void list_pinyin();
   void type(std::string_view text);
   void pick(std::size_t number);
   void erase(std::size_t before_bytes, std::size_t after_bytes);
@@ -92,6 +103,8 @@ class TypeEditor {
 
   predict::Session session_;
   predict::GhostState ghost_;
+  PinyinInput pinyin_;
+  std::string notice_;
   std::string before_;
   std::string after_;
   std::vector<Offer> offers_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "predict/test_shipped_engine.h"
 #include "simulated_user.h"
 #include "text/grapheme.h"
 #include "type_view.h"
@@ -26,7 +29,7 @@ void press(TypeEditor& editor, std::string_view bytes) {
   reader.flush(keys);
   for (const Key& key : keys) {
     editor.handle(key);
-    if (key.kind != KeyKind::Escape) editor.decide();
+    if (!editor.is_hidden()) editor.decide();
   }
 }
 
@@ -75,6 +78,50 @@ TEST(TypeEditor, PickedWordOwesASpaceThatIsNotDoubled) {
   EXPECT_FALSE(editor.owes_space());
   press(editor, "\x7f");
   EXPECT_EQ(editor.before(), "see you tomorrow");
+}
+
+/// Picks the offer `text` of what `typed` brings; it must be among them and take bytes away.
+std::string picked_instead_of(const std::string& typed, std::string_view text) {
+  TypeEditor editor(predict::shipped_table_engine());
+  press(editor, typed);
+  const std::vector<TypeEditor::Offer>& offers = editor.offers();
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    if (offers[i].text != text) continue;
+    EXPECT_GT(offers[i].erase_before, 0u) << text;
+    const auto keys = editor.keys();
+    press(editor, "\x1b" + std::to_string(i + 1));
+    EXPECT_EQ(editor.keys(), keys + 1);
+    return std::string(editor.before()) + "|" + std::string(editor.after());
+  }
+  ADD_FAILURE() << text << " is not offered for " << typed;
+  return {};
+}
+
+TEST(TypeEditor, PickedCorrectionStandsInPlaceOfWhatWasTyped) {
+  EXPECT_EQ(picked_instead_of("see you tomorow", "tomorrow"), "see you tomorrow|");
+  EXPECT_EQ(picked_instead_of("生日快乐 see you tomorow", "tomorrow"),
+            "生日快乐 see you tomorrow|");
+  EXPECT_EQ(picked_instead_of("tomorow", "tomorrow"), "tomorrow|") << "from the first byte on";
+}
+
+TEST(TypeEditor, PickedCorrectionLeavesWhatStandsRightOfTheCaret) {
+  EXPECT_EQ(picked_instead_of("see you tomorow .\x1b[D\x1b[D", "tomorrow"), "see you tomorrow| .");
+}
+
+TEST(TypeEditor, GoesOnFromACorrection) {
+  TypeEditor corrected(predict::shipped_table_engine());
+  press(corrected, "see you tomorow");
+  const auto& offers = corrected.offers();
+  const auto at = std::find_if(offers.begin(), offers.end(),
+                               [](const auto& offer) { return offer.text == "tomorrow"; });
+  ASSERT_NE(at, offers.end());
+  press(corrected, "\x1b" + std::to_string(at - offers.begin() + 1) + " the");
+  EXPECT_EQ(corrected.before(), "see you tomorrow the");
+  TypeEditor straight(predict::shipped_table_engine());
+  press(straight, "see you tomorrow the");
+  ASSERT_FALSE(corrected.offers().empty());
+  EXPECT_EQ(corrected.offers()[0].text, straight.offers()[0].text)
+      << "the session has erased what the screen has";
 }
 
 TEST(TypeEditor, ErasesAndMovesByWholeClusters) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kFromAfar = " \xE2\x86\x97";  // ↗: a completion server's candidate
 
+constexpr std::string_view kPinyin = " \xE6\x8B\xBC ";  // 拼: letters are pinyin
+
 /// One cluster placed on the wrapped page.
 struct Placed {
   std::size_t line;
@@ -84,6 +86,7 @@ void draw_text(const TypeEditor& editor, Screen& screen, std::size_t first_row, 
     page.add(" ", Style::Ghost);
     if (ghost.starts_with(' ')) ghost.remove_prefix(1);
   }
+  page.add(editor.composed_letters(), Style::Strong);
   const std::size_t caret_line = page.line();
   const std::size_t caret_column = page.column();
   page.add(ghost, Style::Ghost);
@@ -178,7 +181,8 @@ Screen draw(const TypeEditor& editor, std::size_t rows, std::size_t columns, std
     draw_offers(editor, screen, rows - below);
   }
   if (has_status) {
-    std::string status = " " + status_line(editor);
+    std::string status(editor.is_pinyin() ? kPinyin : " ");
+    status += editor.notice().empty() ? status_line(editor) : printable(editor.notice());
     const std::string model = " | " + std::string(about);
     if (!about.empty() && text::display_width(status + model) <= columns) {
       status += model;  // whole or not at all
