@@ -1,7 +1,6 @@
 #include "bench_peers.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -9,13 +8,10 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "format/model_file.h"
-#include "model/decoder_loading.h"
 #include "peer_process.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 #include "simd/thread_pool.h"
-#include "text/subword_tokenizer.h"
 
 namespace laya::apps {
 namespace {
@@ -23,79 +19,6 @@ namespace {
 constexpr std::size_t kTurns = 12;        // the first is the warm-up
 constexpr std::size_t kTokensATurn = 16;  // short enough that both sides see the same machine
 constexpr auto kPause = std::chrono::milliseconds(20);  // spinning threads of the other side sleep
-
-// Beginnings of sentences, ours: letters, notes, questions, code, numbers, a name or two.
-constexpr std::array kPrompts = {
-    "I want to go to the",
-    "Thank you for your letter. We are happy to",
-    "The best way to learn a new language is",
-    "Dear Ms Harper, I am writing to ask whether",
-    "When the train finally arrived, the passengers",
-    "To make a good soup, first",
-    "The meeting has been moved to",
-    "My grandmother used to say that",
-    "In this paper we show that",
-    "What is the difference between a list and",
-    "It was a cold morning in November, and",
-    "Please find attached the report about",
-    "The main reason why cities grow is",
-    "def read_lines(path):\n    with open(path) as",
-    "Ingredients: 200 g flour, 3 eggs, 1",
-    "She opened the old wooden box and found",
-    "The water cycle begins when",
-    "If you have any questions, please do not",
-    "On Saturday we are going to the market because",
-    "The three most important things in life are",
-};
-
-/// A converted model and what its rows were called.
-struct Ours {
-  format::ModelFile file;
-  std::unique_ptr<model::Decoder> decoder;
-  text::SubwordTokenizer tokenizer;
-  bool pruned;
-};
-
-Result<Ours> open_ours(const std::string& path) {
-  Result<format::ModelFile> file = format::ModelFile::open(path);
-  if (!file) return std::move(file).error();
-  auto decoder = model::load_decoder(*file, model::Backend::Cpu);
-  if (!decoder) return std::move(decoder).error();
-  const auto blob = file->blob("tokenizer");
-  if (!blob) return blob.error();
-  Result<text::SubwordTokenizer> tokenizer = text::SubwordTokenizer::parse(*blob);
-  if (!tokenizer) return std::move(tokenizer).error();
-  const bool pruned = file->has("kept_tokens");
-  return Ours{std::move(*file), std::move(*decoder), std::move(*tokenizer), pruned};
-}
-
-/// Runs our decoder a token at a time.
-class Runner {
- public:
-  Runner(const model::Decoder& decoder, model::Threads threads)
-      : decoder_(decoder),
-        workspace_(decoder.make_workspace(threads)),
-        cache_(decoder.config()),
-        hidden_(decoder.config().hidden_dim),
-        logits_(decoder.config().vocabulary_size) {}
-
-  void clear() { cache_.truncate(0); }
-  Status read(std::span<const TokenId> tokens) {
-    if (Status s = decoder_.prefill(*workspace_, cache_, tokens, hidden_); !s) return s;
-    return decoder_.logits(*workspace_, hidden_, 1, logits_);
-  }
-  std::span<const float> logits() const { return logits_; }
-  TokenId best() const {
-    return static_cast<TokenId>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
-  }
-
- private:
-  const model::Decoder& decoder_;
-  std::unique_ptr<model::Workspace> workspace_;
-  model::KvCache cache_;
-  std::vector<float> hidden_;
-  std::vector<float> logits_;
-};
 
 /// Reads as many bytes as the weights have, once, with as many threads.
 class Floor {
@@ -161,11 +84,11 @@ Result<PeerProcess> start_peer(const PeersOptions& options, int threads, std::st
   return peer;
 }
 
-Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads,
+Result<PeerTimes> time_both(const ConvertedModel& ours, PeerProcess& peer, int threads,
                             const PeersOptions& options) {
   const model::Threads ours_threads = threads == 2 ? model::Threads::Two : model::Threads::One;
   const std::size_t vocabulary = ours.decoder->config().vocabulary_size;
-  Runner runner(*ours.decoder, ours_threads);
+  GreedyReader runner(*ours.decoder, ours_threads);
   Floor floor(ours.decoder->weights_bytes(), threads);
   std::vector<double> our_times;
   std::vector<double> their_times;
@@ -205,49 +128,10 @@ Result<PeerTimes> time_both(const Ours& ours, PeerProcess& peer, int threads,
   return PeerTimes{threads, median(our_times), median(their_times), median(floor_times)};
 }
 
-/// One prompt: their greedy text, and at each place what we would have chosen after the same text.
-Status compare_prompt(const Ours& ours, Runner& runner, PeerProcess& peer, std::size_t number,
-                      std::size_t count, Parity& parity) {
-  std::vector<TokenId> text;
-  if (ours.tokenizer.add_bos()) text.push_back(ours.tokenizer.bos());
-  const std::vector<TokenId> prompt = ours.tokenizer.encode(kPrompts[number]);
-  text.insert(text.end(), prompt.begin(), prompt.end());
-  const auto answer = peer.ask({{"do", "greedy"}, {"prompt", text}, {"count", count}});
-  if (!answer) return answer.error();
-  const std::vector<TokenId> theirs = answer->value("tokens", std::vector<TokenId>{});
-  if (theirs.size() != count) {
-    return Error{ErrorCode::Io, "llama.cpp did not continue the prompt"};
-  }
-  runner.clear();
-  if (Status s = runner.read(text); !s) return s;
-  const std::size_t before = parity.differences.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const TokenId our = runner.best();
-    const TokenId their = theirs[i];
-    if (their >= runner.logits().size()) {
-      return Error{ErrorCode::Corrupt, "the two files have different vocabularies"};
-    }
-    ++parity.positions;
-    if (our != their) {
-      const auto gap = peer.ask({{"do", "gap"}, {"prompt", text}, {"a", their}, {"b", our}});
-      if (!gap) return gap.error();
-      parity.differences.push_back({number, i, std::string(ours.tokenizer.bytes(our)),
-                                    std::string(ours.tokenizer.bytes(their)),
-                                    runner.logits()[our] - runner.logits()[their],
-                                    gap->value("gap", 1e9)});
-    }
-    text.push_back(their);
-    if (Status s = runner.read(std::span(&text.back(), 1)); !s) return s;
-  }
-  ++parity.prompts;
-  parity.equal_prompts += parity.differences.size() == before ? 1 : 0;
-  return {};
-}
-
 }  // namespace
 
 Result<PeersReport> compare_with_llama_cpp(const PeersOptions& options) {
-  Result<Ours> ours = open_ours(options.deep);
+  Result<ConvertedModel> ours = open_converted(options.deep);
   if (!ours) return std::move(ours).error();
   PeersReport report;
   report.kernels = ours->decoder->backend_name();
@@ -266,15 +150,10 @@ Result<PeersReport> compare_with_llama_cpp(const PeersOptions& options) {
     if (!times) return times.error();
     report.times.push_back(*times);
     if (threads == 1 && !ours->pruned) {
-      report.parity.emplace();
-      Runner runner(*ours->decoder, model::Threads::One);
-      const std::size_t prompts = std::min(options.prompts, kPrompts.size());
-      for (std::size_t i = 0; i < prompts; ++i) {
-        if (options.progress) options.progress("greedy text", i, prompts);
-        const Status status =
-            compare_prompt(*ours, runner, *peer, i, options.tokens, *report.parity);
-        if (!status) return status.error();
-      }
+      Result<Parity> parity =
+          compare_greedy_text(*ours, *peer, options.prompts, options.tokens, options.progress);
+      if (!parity) return std::move(parity).error();
+      report.parity = std::move(*parity);
     }
   }
   return report;

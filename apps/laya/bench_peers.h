@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench_peers_parity.h"
 
 namespace laya::apps {
 
@@ -33,23 +34,6 @@ struct PeerTimes {
   double ratio() const { return ours_ms > 0 ? theirs_ms / ours_ms : 0; }
 };
 
-/// A place where the two choose different tokens after the same text.
-struct Difference {
-  std::size_t prompt = 0;
-  std::size_t position = 0;
-  std::string ours;
-  std::string theirs;
-  double our_gap = 0;    ///< our logit of our choice less that of theirs; 0: a tie
-  double their_gap = 0;  ///< their logit of their choice less that of ours
-};
-
-struct Parity {
-  std::size_t prompts = 0;
-  std::size_t equal_prompts = 0;  ///< whole continuations without a difference
-  std::size_t positions = 0;
-  std::vector<Difference> differences;
-};
-
 struct PeersReport {
   std::string kernels;
   std::string peer;  ///< "llama-cpp-python 0.3.36"
@@ -57,10 +41,6 @@ struct PeersReport {
   std::vector<PeerTimes> times;  ///< one and two threads
   std::optional<Parity> parity;  ///< none for a pruned vocabulary: texts cannot be the same
 };
-
-/// A gap between two logits below which either choice is right: rounding of activations to 8 bits
-/// moves logits by some hundredths.
-inline constexpr double kNearTie = 0.25;
 
 /// Unsupported when the Python or its llama_cpp is missing: skip, say so. Else the errors of
 /// loading, Corrupt where the two files are not the same model, Io when the other side fails.

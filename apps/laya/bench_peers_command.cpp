@@ -23,8 +23,10 @@ struct BenchPeersOptions {
   bool json = false;
 };
 
-bool is_near_tie(const Difference& difference) {
-  return difference.our_gap <= kNearTie && difference.their_gap <= kNearTie;
+/// Whose choice is fp32's.
+const char* agreeing(const Difference& difference) {
+  if (difference.exact == difference.ours) return "ours";
+  return difference.exact == difference.theirs ? "theirs" : "neither";
 }
 
 nlohmann::ordered_json to_json(const PeersReport& report) {
@@ -47,11 +49,18 @@ nlohmann::ordered_json to_json(const PeersReport& report) {
                              {"theirs", d.theirs},
                              {"our_gap", d.our_gap},
                              {"their_gap", d.their_gap},
-                             {"near_tie", is_near_tie(d)}});
+                             {"exact", d.exact},
+                             {"exact_gap", d.exact_gap},
+                             {"near_tie", report.parity->is_near_tie(d)}});
     }
     parity = {{"prompts", report.parity->prompts},
               {"equal_prompts", report.parity->equal_prompts},
               {"positions", report.parity->positions},
+              {"gap_noise",
+               {{"ours_rms", report.parity->noise.ours_rms},
+                {"theirs_rms", report.parity->noise.theirs_rms},
+                {"places", report.parity->noise.places}}},
+              {"tie_bar", report.parity->tie_bar()},
               {"differences", differences}};
   }
   return {{"peer", report.peer},
@@ -80,12 +89,17 @@ void print(const PeersReport& report) {
       "greedy text: %zu of %zu continuations equal, token for token; %zu differences at %zu "
       "places\n",
       parity.equal_prompts, parity.prompts, parity.differences.size(), parity.positions);
+  std::printf(
+      "  fp32's two likeliest tokens: our gap is off by %.3f (rms), theirs by %.3f, over %zu "
+      "places; a near-tie: below %.3f in fp32\n",
+      parity.noise.ours_rms, parity.noise.theirs_rms, parity.noise.places, parity.tie_bar());
   for (const Difference& d : parity.differences) {
     std::printf(
-        "  prompt %zu, token %zu: ours \"%s\" (%.3f above theirs), theirs \"%s\" (%.3f above ours)"
-        "%s\n",
+        "  prompt %zu, token %zu: ours \"%s\" (%.3f above theirs), theirs \"%s\" (%.3f above "
+        "ours), in fp32 %+.3f; fp32 says %s%s\n",
         d.prompt + 1, d.position + 1, printable(d.ours).c_str(), d.our_gap,
-        printable(d.theirs).c_str(), d.their_gap, is_near_tie(d) ? ": a near-tie" : "");
+        printable(d.theirs).c_str(), d.their_gap, d.exact_gap, agreeing(d),
+        parity.is_near_tie(d) ? ": a near-tie" : "");
   }
 }
 
@@ -125,7 +139,7 @@ void bench_peers(const BenchPeersOptions& options, Outcome& outcome) {
   } else {
     print(*report);
   }
-  const auto decided = [](const Difference& d) { return !is_near_tie(d); };
+  const auto decided = [&](const Difference& d) { return !report->parity->is_near_tie(d); };
   if (report->parity && std::any_of(report->parity->differences.begin(),
                                     report->parity->differences.end(), decided)) {
     fail(outcome, {ErrorCode::Internal,

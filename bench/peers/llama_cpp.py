@@ -5,7 +5,8 @@ Reads one JSON command a line from standard input, answers one JSON object a lin
   {"do": "time", "tokens": [ids]}                  -> {"ms": [per token]}        the context goes on from call to call
   {"do": "clear"}                                  -> {}
   {"do": "greedy", "prompt": [ids], "count": n}    -> {"tokens": [ids]}          from an empty context
-  {"do": "gap", "prompt": [ids], "a": id, "b": id} -> {"gap": logit(a) - logit(b)} after the prompt
+  {"do": "gaps", "prompt": [ids], "next": [ids], "pairs": [[place, a, b]]} -> {"gaps": [logit(a) - logit(b)]}
+      after the prompt and `place` tokens of `next`; places ascending
 n_batch is 1 throughout: llama.cpp's AMX path traps on some machines with more (and one token a call is what is compared).
 
 usage: llama_cpp.py MODEL.gguf THREADS        exit code 3: llama_cpp is not installed
@@ -69,11 +70,17 @@ class Peer:
             self.decode(tokens[-1:])
         return {"tokens": tokens}
 
-    def gap(self, prompt, a, b):
+    def gaps(self, prompt, next, pairs):
         self.clear()
         self.decode(prompt)
-        logits = self.logits()
-        return {"gap": logits[a] - logits[b]}
+        read = 0
+        gaps = []
+        for place, a, b in pairs:
+            self.decode(next[read:place])
+            read = place
+            logits = self.logits()
+            gaps.append(logits[a] - logits[b])
+        return {"gaps": gaps}
 
 
 def main():
@@ -88,8 +95,8 @@ def main():
             answer = peer.clear() or {}
         elif what == "greedy":
             answer = peer.greedy(**command)
-        elif what == "gap":
-            answer = peer.gap(**command)
+        elif what == "gaps":
+            answer = peer.gaps(**command)
         else:
             answer = {"error": "unknown command"}
         print(json.dumps(answer), flush=True)
