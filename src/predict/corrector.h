@@ -2,9 +2,9 @@
 // language: lexicon, n-gram table in context.
 //
 // It only ever answers; nothing typed is changed or marked by it (complaints 15, 17). A word that
-// the lexicon knows has no corrections, unless it is a rare one where a common one, a slip away, is
-// far likelier ("eft me a note"); nor has what the writer used before in this text. What holds
-// other than Latin letters and apostrophes is not looked at (18).
+// the lexicon knows has no corrections while it is typed, and afterwards only where another, a slip
+// away, is far likelier in its context ("eft me a note"); nor has what the writer used before in
+// this text. What holds other than Latin letters and apostrophes is not looked at (18).
 //
 //   Corrector corrector(lexicon, ngrams);            // one per session, ~40 KB
 //   for (const Correction& c : corrector.correct("see you ", "tomorow", Typing::Finished)) …
@@ -38,15 +38,15 @@ struct Correction {
   float probability = 0;       ///< that this was meant: all corrections and the typed word weighed
 };
 
-/// When to stay silent; chosen on dev together with the noise costs (corrector.cpp says how). Nats
-/// added to the chance that a word is meant as it stands, though the lexicon lacks it.
+/// When to stay silent, in nats; chosen on dev (corrector.cpp says how). The first three are added
+/// to the chance that a word is meant as it stands, though the lexicon lacks it.
 struct CorrectionRules {
   float small = 0;    ///< small letters, by a writer who uses capitals (or has written nothing yet)
   float name = 0;     ///< a capital inside a sentence
   float acronym = 0;  ///< all capitals
-  float enough = 0;   ///< least probability that one of the corrections was meant
-  float rare = 0;     ///< ln p(word): listed words that are rarer may be a slip ("eft" for left)
-  float enough_rare = 0;  ///< the same as `enough`, where the typed word is such a one
+  float spaces = 0;   ///< against a correction that adds, moves or drops a space
+  float renamed = 0;  ///< against one that makes a name of small letters
+  float enough = 0;   ///< least evidence, in nats, that something else was meant
 };
 const CorrectionRules& correction_rules();
 
@@ -73,7 +73,7 @@ class Corrector {
                                       Typing typing,
                                       std::optional<float> log_prefix = std::nullopt);
 
-  /// That `typed` was meant as it stands, of the last correct(); 1 where it is a word.
+  /// That `typed` was meant as it stands, of the last correct(); 1 for a word left alone.
   float probability_as_typed() const;
 
  private:

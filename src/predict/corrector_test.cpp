@@ -77,6 +77,28 @@ TEST_F(CorrectorTest, LeavesValidWordsAlone) {
 
 TEST_F(CorrectorTest, OffersACommonWordForARareOneASlipAway) { EXPECT_EQ(first("eft"), "left"); }
 
+TEST_F(CorrectorTest, PutsTheApostropheBeforeAnS) {
+  EXPECT_EQ(first("thats"), "that's");
+  EXPECT_EQ(first("that'x"), "that's");
+}
+
+TEST_F(CorrectorTest, TakesTwoCapitalsForAShiftHeldTooLong) {
+  EXPECT_EQ(first("TOmorow"), "Tomorrow");
+  EXPECT_EQ(first("TomoRow"), "");
+}
+
+// Each of them is the likelier reading by some nats; more is asked for than of a plain slip.
+TEST_F(CorrectorTest, AsksForMoreWhereSpacesChangeOrANameAppears) {
+  CorrectionRules strict = correction_rules();
+  strict.spaces = 40;
+  strict.renamed = 40;
+  Corrector corrector(*lexicon_, nullptr, noise_costs(), strict);
+  EXPECT_TRUE(corrector.correct("", "alot", Typing::Finished).empty());
+  EXPECT_TRUE(corrector.correct("", "lodnon", Typing::Finished).empty());
+  EXPECT_FALSE(corrector.correct("", "Lodnon", Typing::Finished).empty());
+  EXPECT_FALSE(corrector.correct("", "teh", Typing::Finished).empty());
+}
+
 // Complaint 18: hyphens, digits, @, / and _ are never taken away, nor what they join looked at.
 TEST_F(CorrectorTest, LeavesWhatIsNoPlainWordAlone) {
   EXPECT_EQ(first("teh", "top-"), "");
