@@ -115,6 +115,9 @@ Result<std::string> read_all(const std::vector<std::string>& paths) {
     if (!text) return text;
     const auto parsed = eval::parse_results(*text);  // so that an error names the file
     if (!parsed) return Error{parsed.error().code, path + ": " + parsed.error().message};
+    if (parsed->figures.empty()) {
+      return Error{ErrorCode::BadArgument, path + ": has no figure of laya eval … --json"};
+    }
     all += *text + "\n";
   }
   return all;

@@ -21,7 +21,7 @@ font:15px/1.55 system-ui,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-s
 h1{font-size:28px;font-weight:650;margin:0 0 4px}h2{font-size:20px;font-weight:650;margin:56px 0 4px;
 border-top:1px solid var(--line);padding-top:28px}h3{font-size:15px;font-weight:650;margin:32px 0 2px}
 p{margin:4px 0 12px;color:var(--soft)}figure{margin:10px 0 22px;padding:14px 14px 8px;background:var(--card);
-border:1px solid var(--line);border-radius:8px}svg{display:block;width:100%;height:auto}
+border:1px solid var(--line);border-radius:8px;overflow-x:auto}svg{display:block;width:100%;height:auto;min-width:640px}
 svg text{font:12px system-ui,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-serif;fill:var(--ink)}
 svg .axis{fill:var(--soft)}svg .mid{text-anchor:middle}svg .end{text-anchor:end}
 svg .value{fill:var(--soft);font-variant-numeric:tabular-nums}
@@ -30,7 +30,7 @@ svg .value{fill:var(--soft);font-variant-numeric:tabular-nums}
 .fill{fill:var(--k)}.curve{fill:none;stroke:var(--k);stroke-width:1.8}.dashed{stroke-dasharray:5 4}
 .before{fill:var(--card);stroke:var(--soft);stroke-width:1.5}
 .s0{--k:var(--c0)}.s1{--k:var(--c1)}.s2{--k:var(--c2)}.s3{--k:var(--c3)}.s4{--k:var(--c4)}.s5{--k:var(--c5)}
-details{margin:0 0 18px}summary{cursor:pointer;color:var(--soft);font-size:13px}
+details{margin:0 0 18px;overflow-x:auto}summary{cursor:pointer;color:var(--soft);font-size:13px}
 table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-nums;margin:8px 0}
 th{text-align:left;font-weight:600;color:var(--soft)}th,td{padding:4px 10px 4px 0;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right}@media print{body{max-width:none}details>*{display:block}}

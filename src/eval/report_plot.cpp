@@ -5,11 +5,25 @@
 #include <cmath>
 #include <cstdio>
 
+#include "text/grapheme.h"
+
 namespace laya::eval {
 namespace {
 
 constexpr double kWidth = 760;
 constexpr std::size_t kColours = 6;
+
+// What the widest of `rows`' labels needs, never more than half of the picture. Browsers differ in
+// their fonts: reckoned from the wide ones.
+template <typename Rows>
+double label_width(const Rows& rows) {
+  constexpr double kColumn = 7.2;
+  double widest = 0;
+  for (const auto& row : rows) {
+    widest = std::max(widest, kColumn * static_cast<double>(text::display_width(row.label)));
+  }
+  return std::clamp(widest + 16, 60.0, kWidth / 2);
+}
 
 std::string colour(std::size_t series) { return "s" + std::to_string(series % kColours); }
 
@@ -179,7 +193,7 @@ std::string number(double value, int digits) {
 
 std::string dot_plot(const std::vector<DotRow>& rows, const std::string& axis) {
   constexpr double kRow = 24;
-  constexpr double kLeft = 250;
+  const double left = label_width(rows);
   Range range;
   for (const DotRow& row : rows) {
     range.take(row.value);
@@ -189,12 +203,12 @@ std::string dot_plot(const std::vector<DotRow>& rows, const std::string& axis) {
   range.take(0);  // so that lengths can be compared
   const double bottom = 10 + kRow * static_cast<double>(rows.size());
   Picture picture(bottom + 46);
-  const Axis x = axis_over(range.low, range.high, kLeft, kWidth - 70);
+  const Axis x = axis_over(range.low, range.high, left, kWidth - 70);
   x_grid(picture, x, 8, bottom, axis);
   double y = 10 + kRow / 2;
   for (const DotRow& row : rows) {
     const std::string title = said(row.label, row.value, row.interval);
-    picture.text(kLeft - 12, y + 4, row.label, "label end");
+    picture.text(left - 12, y + 4, row.label, "label end");
     if (row.interval) {
       picture.line(x.at(row.interval->low), y, x.at(row.interval->high), y,
                    "reach " + colour(row.series));
@@ -215,7 +229,7 @@ std::string scatter_plot(const std::vector<ScatterPoint>& points, const std::str
   constexpr double kTop = 16;
   constexpr double kBottom = 320;
   constexpr double kLeft = 66;
-  constexpr double kRight = kWidth - 130;
+  const double right = kWidth - label_width(points);
   Range xs;
   Range ys;
   for (const ScatterPoint& point : points) {
@@ -228,7 +242,7 @@ std::string scatter_plot(const std::vector<ScatterPoint>& points, const std::str
   const double low = std::floor(xs.low);
   const double high = std::max(low + 1, std::ceil(xs.high));
   const auto at_x = [&](double value) {
-    return kLeft + (std::log10(value) - low) / (high - low) * (kRight - kLeft);
+    return kLeft + (std::log10(value) - low) / (high - low) * (right - kLeft);
   };
   for (double decade = low; decade <= high; ++decade) {
     for (const double times : {1.0, 2.0, 5.0}) {
@@ -242,9 +256,9 @@ std::string scatter_plot(const std::vector<ScatterPoint>& points, const std::str
                    "axis mid");
     }
   }
-  picture.text((kLeft + kRight) / 2, kBottom + 36, x_axis, "axis mid");
+  picture.text((kLeft + right) / 2, kBottom + 36, x_axis, "axis mid");
   const Axis y = axis_over(ys.low, ys.high, kBottom, kTop);
-  y_grid(picture, y, kLeft, kRight, y_axis);
+  y_grid(picture, y, kLeft, right, y_axis);
   picture.line(at_x(mark_x), kTop, at_x(mark_x), kBottom, "mark");
   picture.text(at_x(mark_x) + 4, kTop + 10, mark_label, "axis");
   double last_y = -100;
@@ -266,7 +280,7 @@ std::string scatter_plot(const std::vector<ScatterPoint>& points, const std::str
 std::string bar_plot(const std::vector<BarRow>& rows, const std::vector<std::string>& names,
                      const std::string& axis) {
   constexpr double kRow = 28;
-  constexpr double kLeft = 250;
+  const double left = label_width(rows);
   constexpr double kTop = 34;
   double longest = 0;
   for (const BarRow& row : rows) {
@@ -276,9 +290,9 @@ std::string bar_plot(const std::vector<BarRow>& rows, const std::vector<std::str
   }
   const double bottom = kTop + kRow * static_cast<double>(rows.size());
   Picture picture(bottom + 46);
-  const Axis x = axis_over(0, longest, kLeft, kWidth - 30);
+  const Axis x = axis_over(0, longest, left, kWidth - 30);
   x_grid(picture, x, kTop, bottom, axis);
-  double legend = kLeft;
+  double legend = left;
   for (std::size_t i = 0; i < names.size(); ++i) {
     picture.bar(legend, 8, 12, 12, "fill " + colour(i), names[i]);
     picture.text(legend + 17, 18, names[i], "label");
@@ -286,7 +300,7 @@ std::string bar_plot(const std::vector<BarRow>& rows, const std::vector<std::str
   }
   double y = kTop + 5;
   for (const BarRow& row : rows) {
-    picture.text(kLeft - 12, y + 13, row.label, "label end");
+    picture.text(left - 12, y + 13, row.label, "label end");
     double from = 0;
     for (const auto& [name, length] : row.parts) {
       const auto index =
@@ -306,7 +320,7 @@ std::string line_plot(const std::vector<LineSeries>& series, const std::string& 
   constexpr double kTop = 12;
   constexpr double kBottom = 290;
   constexpr double kLeft = 66;
-  constexpr double kRight = kWidth - 200;
+  const double right = kWidth - label_width(series);
   Range xs;
   Range ys;
   for (const LineSeries& one : series) {
@@ -317,10 +331,10 @@ std::string line_plot(const std::vector<LineSeries>& series, const std::string& 
     }
   }
   Picture picture(kBottom + 46);
-  const Axis x = counting_axis(xs, kLeft, kRight);
+  const Axis x = counting_axis(xs, kLeft, right);
   const Axis y = axis_over(ys.low, ys.high, kBottom, kTop);
   x_grid(picture, x, kTop, kBottom, x_axis);
-  y_grid(picture, y, kLeft, kRight, y_axis);
+  y_grid(picture, y, kLeft, right, y_axis);
   std::vector<std::pair<double, const LineSeries*>> ends;
   for (const LineSeries& one : series) {
     std::string d;
@@ -342,7 +356,7 @@ std::string line_plot(const std::vector<LineSeries>& series, const std::string& 
   double last_y = -100;
   for (const auto& [at, one] : ends) {
     last_y = std::max(at, last_y + 16);
-    picture.text(kRight + 12, last_y + 4, one->label, "label " + colour(one->series));
+    picture.text(right + 12, last_y + 4, one->label, "label " + colour(one->series));
   }
   return picture.done(y_axis + " against " + x_axis);
 }
