@@ -88,7 +88,7 @@ TEST(CommandLine, EveryErrorIsOneLineThatNamesTheRemedy) {
       {"no terminal", "type" + kModel, 2, "laya complete"},
       {"eval without a file", "eval ksr" + kModel, 2, "--file"},
       {"eval of nothing", "eval ksr --file " + empty + kModel, 2, "no line"},
-      {"bad slots", "eval ksr --slots 0 --file x" + kModel, 2, "laya eval --help"},
+      {"bad slots", "eval ksr --slots 0 --file x" + kModel, 2, "laya eval ksr --help"},
       {"no vocabulary", "vocabulary cut x --vocabulary " + kSource + "/LICENSE", 1, "LICENSE"},
   };
   for (const Case& c : cases) {

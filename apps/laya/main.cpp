@@ -37,7 +37,10 @@ constexpr const char* kExamples =
 /// not repeated.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first) {
   const auto chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  std::string command;
+  for (auto below = chosen; !below.empty(); below = below.front()->get_subcommands()) {
+    command += below.front()->get_name() + " ";
+  }
   std::string what = error.what();
   if (chosen.empty() && !first.starts_with("-")) {
     what = "there is no command of that name";
