@@ -340,8 +340,9 @@ void Corrector::Impl::write(const Entry& entry, std::string_view typed, bool kee
 }
 
 // small and name: by coordinate descent on dev, as the noise costs were (edit_noise.cpp). The
-// others where slips and clean words of dev part best. The correction's own ln p parts them better
-// still, but silences one in six of a public list of misspellings, whose words are rarer: left out.
+// others where slips and clean words of dev part best; only `spaces` is a guess, as the simulator
+// neither splits nor joins words. The correction's own ln p parts them better still, but silences
+// many of a public list of misspellings, whose words are rarer: left out.
 const CorrectionRules& correction_rules() {
   static constexpr CorrectionRules kRules = {.small = -3.0F,
                                              .name = 2.5F,
