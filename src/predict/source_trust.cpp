@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "text/units.h"
 
 namespace laya::predict {
@@ -12,6 +13,8 @@ namespace {
 
 constexpr float kKept = 0.85F;
 constexpr float kGain = 0.4F;
+constexpr float kHanKept = 0.9F;
+constexpr float kHanGain = 0.3F;
 constexpr float kMost = 3.0F;
 constexpr float kFloor = -20.0F;  // a word that a source cannot see
 
@@ -26,6 +29,16 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
+// How much better the decoder knew it, in nats.
+float surprise(float log_p_deep, float log_p_instant) {
+  return std::clamp(std::max(log_p_deep, kFloor) - std::max(log_p_instant, kFloor), -kMost, kMost);
+}
+
+// A share whose logit is raised by `logit`; none and all stay.
+float shifted(float share, float logit) {
+  return share > 0 && share < 1 ? 1 / (1 + (1 - share) / share * std::exp(-logit)) : share;
+}
+
 }  // namespace
 
 void SourceTrust::learn(const PoolWord& word, const Mixing& mixing) {
@@ -34,8 +47,7 @@ void SourceTrust::learn(const PoolWord& word, const Mixing& mixing) {
   }
   const float share = mixing.word_network[Mixing::kContextBuckets - 1][0];
   const float instant = mix(MixingKind::Linear, share, word.log_p_network, word.log_p_ngram);
-  deep_ = kKept * deep_ +
-          std::clamp(std::max(word.log_p_deep, kFloor) - std::max(instant, kFloor), -kMost, kMost);
+  deep_ = kKept * deep_ + surprise(word.log_p_deep, instant);
 }
 
 void SourceTrust::start(const TypedText& text) {
@@ -62,11 +74,28 @@ void SourceTrust::follow(const TypedText& text, const Mixing& mixing,
   begin_ = begin;
 }
 
+void SourceTrust::follow_han(const TypedText& text, std::size_t inserted_bytes,
+                             const Mixing& mixing, std::span<const HanWord> weighed,
+                             std::span<const HanPiece> han) {
+  if (inserted_bytes == 0 || inserted_bytes > text.before().size()) {
+    return;
+  }
+  const char32_t typed =
+      base::decode_utf8(text.before().substr(text.before().size() - inserted_bytes)).code_point;
+  const auto word = std::ranges::find_if(
+      weighed, [&](const HanWord& known) { return han[known.han[0]].code_point == typed; });
+  if (word == weighed.end() || !std::isfinite(word->log_p_deep)) {
+    return;
+  }
+  const float instant =
+      mix(MixingKind::Linear, mixing.han_network.back(), word->log_p_network, word->log_p_ngram);
+  han_deep_ = kHanKept * han_deep_ + surprise(word->log_p_deep, instant);
+}
+
 Shares SourceTrust::adjusted(const Shares& shares) const {
   Shares result = shares;
-  if (shares.deep > 0 && shares.deep < 1) {
-    result.deep = 1 / (1 + (1 - shares.deep) / shares.deep * std::exp(-kGain * deep_));
-  }
+  result.deep = shifted(shares.deep, kGain * deep_);
+  result.han_deep = shifted(shares.han_deep, kHanGain * han_deep_);
   return result;
 }
 

@@ -61,5 +61,28 @@ TEST_F(SourceTrustTest, LearnsNothingFromOtherWordsAndForgetsWhenCleared) {
   EXPECT_EQ(deep_share(), 0.5F);
 }
 
+TEST_F(SourceTrustTest, LearnsFromEachHanCharacterOnItsOwnAccount) {
+  std::array<HanPiece, 2> han{};
+  han[0].code_point = U'好';
+  han[1].code_point = U'的';
+  std::array<HanWord, 1> weighed{};
+  weighed[0].log_p_deep = -1;
+  weighed[0].log_p_network = weighed[0].log_p_ngram = -4;
+  const auto insert = [&](std::string_view characters) {
+    text_.apply(0, 0, characters);
+    trust_.follow_han(text_, characters.size(), shipped_mixing(), weighed, han);
+    Shares shares;
+    shares.deep = shares.han_deep = 0.5F;
+    EXPECT_EQ(trust_.adjusted(shares).deep, 0.5F);
+    return trust_.adjusted(shares).han_deep;
+  };
+  EXPECT_EQ(insert("的"), 0.5F) << "nothing was known of it";
+  EXPECT_EQ(insert("a"), 0.5F);
+  const float after = insert("好的");
+  EXPECT_GT(after, 0.6F) << "the first of what was inserted";
+  weighed[0].log_p_deep = -9;
+  EXPECT_LT(insert("好"), after);
+}
+
 }  // namespace
 }  // namespace laya::predict
