@@ -28,8 +28,7 @@ struct GroupsFlags {
 // those of offers without sources of offers (Ranker::knows_deep, knows_offers), the rhythm without
 // key logs, and Chinese, which has no groups.
 std::vector<std::size_t> columns_for(const predict::Engine& engine, const GroupsFlags& flags) {
-  constexpr std::array<std::string_view, 6> kDeep = {"deep",      "has_deep", "by_deep",
-                                                     "deep_best", "deep_gap", "deep_share"};
+  constexpr std::array<std::string_view, 3> kDeep = {"deep", "has_deep", "by_deep"};
   constexpr std::array<std::string_view, 7> kOffers = {
       "noise", "is_lexicon", "is_emoji", "is_correction", "is_pinyin", "is_remote", "erases"};
   constexpr std::array<std::string_view, 5> kRhythm = {"interval", "deletions", "jumps",

@@ -221,12 +221,8 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
     seen_[i] = ranked[i];
     seen_keys_[i] = key_of(ranked[i], out->keys[i]);
   }
-  RankPlace place;
-  if (sources.ngrams != nullptr) {
-    place = {.units = sources.ngrams->units_in_line(text),
-             .depth = sources.ngrams->context(text).depth};
-  }
-  moment_.begin(text, query, place, out->pool_mass, engine_->ngrams(), memory_);
+  const std::size_t units = sources.ngrams != nullptr ? sources.ngrams->units_in_line(text) : 4;
+  moment_.begin(text, query, units, out->pool_mass, engine_->ngrams(), memory_);
   ranker_.look(moment_, ranked, std::span<const std::string_view>(seen_keys_).first(size));
   if (reorder == Reorder::Yes) {
     ranker_.sort(ranked);

@@ -24,15 +24,14 @@ float tenth(std::size_t count) { return static_cast<float>(std::min<std::size_t>
 
 }  // namespace
 
-void RankMoment::begin(const TypedText& text, const WordQuery& query, const RankPlace& place,
+void RankMoment::begin(const TypedText& text, const WordQuery& query, std::size_t units,
                        float pool_mass, const model::NgramModel* ngrams,
                        const TypingMemory* memory) {
   ngrams_ = ngrams;
   memory_ = memory;
   typed_letters_ = base::count_code_points(query.typed);
-  place_ = place;
+  units_ = units;
   log_mass_ = bounded(std::log(std::max(pool_mass, 1e-9F)));
-  deep_share_ = query.deep_share;
   has_deep_ = query.deep_share > 0;
   sentence_ = text.at_sentence_start();
   no_capitals_ = text.writes_without_capitals();
@@ -63,19 +62,13 @@ void RankMoment::begin(const TypedText& text, const WordQuery& query, const Rank
 
 void RankMoment::write(std::span<const Ranked> ranked, std::span<const std::string_view> keys,
                        std::span<float> out) const {
-  float best_score = kImpossible;
-  Best best;
-  for (const Ranked& entry : ranked) {
-    const Best numbers = numbers_of(entry);
-    best_score = std::max(best_score, entry.score);
-    best.network = std::max(best.network, numbers.network);
-    best.ngram = std::max(best.ngram, numbers.ngram);
-    best.deep = std::max(best.deep, numbers.deep);
-  }
-  best.score = best_score;
+  float best = kImpossible;
   float mass = 0;
   for (const Ranked& entry : ranked) {
-    mass += std::exp(bounded(entry.score - best_score));
+    best = std::max(best, entry.score);
+  }
+  for (const Ranked& entry : ranked) {
+    mass += std::exp(bounded(entry.score - best));
   }
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     std::size_t place = 0;  // by score: what was passed over stands further down
@@ -87,24 +80,11 @@ void RankMoment::write(std::span<const Ranked> ranked, std::span<const std::stri
   }
 }
 
-RankMoment::Best RankMoment::numbers_of(const Ranked& entry) const {
-  const PoolWord* word = entry.word;
-  if (word == nullptr) {
-    return {};
-  }
-  return {.score = entry.score,
-          .network = bounded(word->log_p_network),
-          .ngram = bounded(word->log_p_ngram),
-          .deep = has_deep_ ? bounded(word->log_p_deep) : kLeastLogProb};
-}
-
-void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_t place,
-                           const Best& best, float certainty,
-                           std::span<float, kRankFeatures> out) const {
+void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_t place, float best,
+                           float certainty, std::span<float, kRankFeatures> out) const {
   std::size_t next = 0;
   const auto put = [&](float value) { out[next++] = value; };
   const PoolWord* word = entry.word;
-  const Best numbers = numbers_of(entry);
   const Origin origin = entry.offer != nullptr ? entry.offer->origin : Origin::Both;
   const std::uint64_t hash = hash_of(key);
   std::size_t ago = word_count_;
@@ -120,14 +100,14 @@ void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_
   const std::size_t left = length - (erased == 0 ? std::min(length, typed_letters_) : 0);
 
   put(bounded(entry.score));
-  put(bounded(entry.score - best.score));
+  put(bounded(entry.score - best));
   put(1 / static_cast<float>(1 + place));
-  put(numbers.network);
+  put(word != nullptr ? bounded(word->log_p_network) : kLeastLogProb);
   put(word != nullptr && ngrams_ != nullptr && word->word != model::kUnknownWord
           ? bounded(ngrams_->log_prob(ngrams_->none(), word->word))
           : kLeastLogProb);
-  put(numbers.ngram);
-  put(numbers.deep);
+  put(word != nullptr ? bounded(word->log_p_ngram) : kLeastLogProb);
+  put(word != nullptr && has_deep_ ? bounded(word->log_p_deep) : kLeastLogProb);
   put(flag(has_deep_));
   put(bounded(entry.order));
   put(entry.offer != nullptr ? bounded(entry.offer->log_noise) : 0);
@@ -156,7 +136,7 @@ void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_
           : 0);
   put(log_mass_);
   put(certainty);
-  put(static_cast<float>(std::min<std::size_t>(place_.units, 8)) / 8);
+  put(static_cast<float>(std::min<std::size_t>(units_, 8)) / 8);
   put(flag(sentence_));
   put(flag(no_capitals_));
   put(flag(text_after_));
@@ -164,14 +144,6 @@ void RankMoment::write_one(const Ranked& entry, std::string_view key, std::size_
   put(memory_ != nullptr ? memory_->deletions() : 0);
   put(memory_ != nullptr ? memory_->jumps() : 0);
   put(memory_ != nullptr ? memory_->accept_rate() : 0);
-  put(best.network);
-  put(best.ngram);
-  put(best.deep);
-  put(numbers.network - best.network);
-  put(numbers.ngram - best.ngram);
-  put(numbers.deep - best.deep);
-  put(static_cast<float>(place_.depth) / model::NgramContext::kMaxUnits);
-  put(deep_share_);
 }
 
 }  // namespace laya::predict

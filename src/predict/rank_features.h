@@ -17,7 +17,7 @@ namespace laya::predict {
 
 /// In the order of the numbers. Log-probabilities are natural, at least kLeastLogProb (also where a
 /// source says nothing); flags are 0 or 1; all numbers are finite.
-inline constexpr std::array<std::string_view, 49> kRankFeatureNames = {
+inline constexpr std::array<std::string_view, 41> kRankFeatureNames = {
     // the sources
     "score",       // as mixed, noise of a correction included
     "gap",         // score less the best score of the decision
@@ -63,31 +63,16 @@ inline constexpr std::array<std::string_view, 49> kRankFeatureNames = {
     "deletions",    //
     "jumps",        //
     "accept_rate",  //
-    // how sure each source is, and of whom
-    "network_best",  // the greatest ln p by the network in the decision
-    "ngram_best",    //
-    "deep_best",     //
-    "network_gap",   // ln p by the network less that
-    "ngram_gap",     //
-    "deep_gap",      //
-    "depth",         // units of context that the table has met in this order / 5
-    "deep_share",    // of the decoder, as far as it has been right (source_trust.h)
 };
 inline constexpr std::size_t kRankFeatures = kRankFeatureNames.size();
 inline constexpr float kLeastLogProb = -20;
 
-/// Where a decision is made, as the table sees it.
-struct RankPlace {
-  std::size_t units = 4;  ///< of context in the line, as NgramSource counts them
-  std::size_t depth = 0;  ///< the last of them that it has met in this order (NgramContext::depth)
-};
-
 /// What all candidates of a decision share, computed once.
 class RankMoment {
  public:
-  /// `place` of the text, its probability `pool_mass`; `ngrams` and `memory` may be nullptr. Reads
-  /// the last kLookBackBytes of the text.
-  void begin(const TypedText& text, const WordQuery& query, const RankPlace& place, float pool_mass,
+  /// `units` as SearchSources count them; `ngrams` and `memory` may be nullptr. Reads the last
+  /// kLookBackBytes of the text.
+  void begin(const TypedText& text, const WordQuery& query, std::size_t units, float pool_mass,
              const model::NgramModel* ngrams, const TypingMemory* memory);
   /// Numbers of `ranked` (by score, best first), [n, kRankFeatures], into `out`. `key` of entry i:
   /// what it says, lower case.
@@ -98,24 +83,14 @@ class RankMoment {
   static constexpr std::size_t kLookBackBytes = 512;
   static constexpr std::size_t kWords = 96;
 
-  /// The greatest number of a decision, by whom.
-  struct Best {
-    float score = kLeastLogProb;
-    float network = kLeastLogProb;
-    float ngram = kLeastLogProb;
-    float deep = kLeastLogProb;
-  };
-  /// ln p of an entry by each source.
-  Best numbers_of(const Ranked& entry) const;
-  void write_one(const Ranked& entry, std::string_view key, std::size_t place, const Best& best,
+  void write_one(const Ranked& entry, std::string_view key, std::size_t place, float best,
                  float certainty, std::span<float, kRankFeatures> out) const;
 
   std::array<std::uint64_t, kWords> words_{};  // of the text: hashes, the last one first
   std::size_t word_count_ = 0;
   std::size_t typed_letters_ = 0;
-  RankPlace place_;
+  std::size_t units_ = 0;
   float log_mass_ = 0;
-  float deep_share_ = 0;
   bool has_deep_ = false;
   bool sentence_ = false;
   bool no_capitals_ = false;

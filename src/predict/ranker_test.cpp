@@ -74,32 +74,6 @@ TEST(RankFeatures, AreFiniteAndInTheirPlaces) {
   }
 }
 
-TEST(RankFeatures, SayHowSureEachSourceIsAndOfWhom) {
-  Session session(full_engine());
-  session.set_text({.revision = 1, .before = "see you t"});
-  session.decide({.candidates = 5, .ghost = Want::No, .rank_features = Want::Yes});
-  const RankView view = session.rank_view();
-  ASSERT_GT(view.keys.size(), 1U);
-  const auto value = [&](std::size_t i, std::string_view name) {
-    return view.rows[i * kRankFeatures + column(name)];
-  };
-  for (const std::string source : {"network", "ngram"}) {
-    float best = kLeastLogProb;
-    for (std::size_t i = 0; i < view.keys.size(); ++i) {
-      best = std::max(best, value(i, source));
-    }
-    EXPECT_GT(best, kLeastLogProb) << source;
-    for (std::size_t i = 0; i < view.keys.size(); ++i) {
-      EXPECT_EQ(value(i, source + "_best"), best);
-      EXPECT_FLOAT_EQ(value(i, source + "_gap"), value(i, source) - best);
-    }
-  }
-  EXPECT_GT(value(0, "depth"), 0);
-  EXPECT_EQ(value(0, "deep_best"), kLeastLogProb);  // no decoder: as one that says nothing
-  EXPECT_EQ(value(0, "deep_gap"), 0);
-  EXPECT_EQ(value(0, "deep_share"), 0);
-}
-
 TEST(RankFeatures, SayWhatWasPassedOverAndWhatIsTextOnTheRight) {
   Session session(table_engine());
   session.set_text({.revision = 1, .before = "see you t", .after = " now"});
