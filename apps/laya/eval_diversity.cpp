@@ -12,6 +12,7 @@ namespace {
 
 struct DiversityCommand : EvalText {
   std::size_t slots = 5;
+  predict::ListTaste taste;
 };
 
 void print_tier(const std::string& name, const eval::DiversityResult& result) {
@@ -32,6 +33,7 @@ void evaluate(const DiversityCommand& options, Outcome& outcome) {
   diversity.max_lines = options.lines;
   diversity.slots = options.slots;
   diversity.progress = progress();
+  diversity.taste = options.taste;
   const auto measured = measure_tiers<eval::DiversityResult>(
       *tiers,
       [&](const predict::Engine& engine) { return evaluate_diversity(engine, *lines, diversity); });
@@ -59,6 +61,7 @@ void add_eval_diversity(CLI::App& eval, Outcome& outcome) {
   command->add_option("--slots", diversity->slots, "entries of a list")
       ->check(CLI::Range(std::size_t{2}, predict::Reply::kMaxCandidates))
       ->capture_default_str();
+  add_taste(*command, diversity->taste);
   command->footer("example: laya eval diversity --file mails.txt --slots 3");
   command->callback([diversity, &outcome] { evaluate(*diversity, outcome); });
 }

@@ -12,6 +12,7 @@ namespace {
 
 struct KsrCommand : EvalText {
   std::vector<std::size_t> slots = {1, 3, 5};
+  predict::ListTaste taste;
   bool lower_case = false;
   bool ghost = true;
 };
@@ -43,6 +44,7 @@ void evaluate_keystrokes(const KsrCommand& options, Outcome& outcome) {
   ksr.letter_case = options.lower_case ? eval::EvalCase::LowerCased : eval::EvalCase::AsTyped;
   ksr.ghost_only = options.ghost ? eval::GhostOnly::Yes : eval::GhostOnly::No;
   ksr.progress = progress();
+  ksr.taste = options.taste;
   const auto measured = measure_tiers<eval::KsrResult>(
       *tiers, [&](const predict::Engine& engine) { return evaluate_ksr(engine, *lines, ksr); });
   if (!measured) return fail(outcome, measured.error());
@@ -73,6 +75,7 @@ void add_eval_ksr(CLI::App& eval, Outcome& outcome) {
       ->delimiter(',')
       ->check(CLI::Range(std::size_t{1}, predict::Reply::kMaxCandidates))
       ->capture_default_str();
+  add_taste(*command, ksr->taste);
   command->add_flag("--lower-case", ksr->lower_case, "type the text in lower case");
   command->add_flag("--ghost,!--no-ghost", ksr->ghost,
                     "type it once more with the ghost alone (on unless --no-ghost; slow)");

@@ -39,6 +39,19 @@ void add_eval_text(CLI::App& command, EvalText& options) {
   add_rest(command, options);
 }
 
+void add_taste(CLI::App& command, predict::ListTaste& taste) {
+  command
+      .add_option("--temperature", taste.temperature,
+                  "of the list: divides ln p before --diversity counts")
+      ->check(CLI::Range(0.01F, 100.0F))
+      ->capture_default_str();
+  command
+      .add_option("--diversity", taste.diversity,
+                  "what an entry loses, in ln p, that goes on like one above it")
+      ->check(CLI::Range(0.0F, 100.0F))
+      ->capture_default_str();
+}
+
 void add_eval_set(CLI::App& command, EvalText& options) {
   CLI::Option* file = add_file(command, options);
   command

@@ -14,6 +14,7 @@
 #include "model_lookup.h"
 #include "predict/deep_statistics.h"
 #include "predict/engine.h"
+#include "predict/session.h"
 
 namespace laya::apps {
 
@@ -31,6 +32,9 @@ void add_eval_text(CLI::App& command, EvalText& options);
 
 /// The same, and --frozen en|zh|… in place of --file: the text that ships (eval/frozen_set.h).
 void add_eval_set(CLI::App& command, EvalText& options);
+
+/// Adds --temperature and --diversity.
+void add_taste(CLI::App& command, predict::ListTaste& taste);
 
 /// A counter on a terminal's standard error; nothing elsewhere.
 eval::Progress progress();

@@ -28,6 +28,7 @@ struct ListTyping {
   KsrResult::Slot& slot;
   std::vector<float>& key_us;
   std::uint64_t& oracle_keys;
+  const predict::ListTaste& taste;
 
   Status line(std::string_view text);
   Status word(std::string_view word, std::uint64_t space);
@@ -43,7 +44,7 @@ Status ListTyping::word(std::string_view word, std::uint64_t space) {
   std::size_t offset = 0;
   for (std::uint64_t typed = 0; typed < letters; ++typed) {
     const Reply& reply = typist.session.decide(
-        {.candidates = slot.slots, .ghost = Want::No, .deep_wait_us = kUntilDone});
+        {.candidates = slot.slots, .ghost = Want::No, .deep_wait_us = kUntilDone, .taste = taste});
     key_us.push_back(reply.latency.total_us);
     const auto offered =
         std::find_if(reply.candidates.begin(), reply.candidates.end(),
@@ -179,7 +180,7 @@ Result<KsrResult> evaluate_ksr(const Engine& engine, const std::vector<std::stri
     result.slots.push_back({.slots = slots});
     result.words = result.keystrokes = 0;
     std::uint64_t oracle_keys = 0;
-    ListTyping typing{typist, result, result.slots.back(), key_us, oracle_keys};
+    ListTyping typing{typist, result, result.slots.back(), key_us, oracle_keys, options.taste};
     for (const std::string& line : typed) {
       if (Status status = typing.line(line); !status) {
         return status.error();

@@ -20,6 +20,7 @@
 #include "eval/lines.h"
 #include "predict/deep_statistics.h"
 #include "predict/engine.h"
+#include "predict/session.h"
 
 namespace laya::eval {
 
@@ -37,6 +38,7 @@ struct KsrOptions {
   EvalCase letter_case = EvalCase::AsTyped;
   Progress progress = {};
   GhostOnly ghost_only = GhostOnly::No;
+  predict::ListTaste taste = {};
 };
 
 struct KsrResult {

@@ -80,7 +80,8 @@ Result<DiversityResult> evaluate_diversity(const predict::Engine& engine,
         measured.list(typist.session
                           .decide({.candidates = options.slots,
                                    .ghost = predict::Want::No,
-                                   .deep_wait_us = predict::kUntilDone})
+                                   .deep_wait_us = predict::kUntilDone,
+                                   .taste = options.taste})
                           .candidates);
       }
       in_word = letter ? in_word + 1 : 0;

@@ -15,6 +15,7 @@
 #include "eval/interval.h"
 #include "eval/lines.h"
 #include "predict/engine.h"
+#include "predict/session.h"
 
 namespace laya::eval {
 
@@ -22,6 +23,7 @@ struct DiversityOptions {
   std::size_t max_lines = 0;
   std::size_t slots = 5;  ///< 2…Reply::kMaxCandidates
   Progress progress = {};
+  predict::ListTaste taste = {};
 };
 
 struct DiversityResult {
