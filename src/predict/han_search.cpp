@@ -129,17 +129,17 @@ std::size_t HanSearch::next(const SearchSources& sources, const TypedText& text,
                                       sources.ngrams->recent(), sources.ngrams->recent_mix());
     word.log_p_network = log_network;
     word.log_p_ngram = log_ngram;
-    word.log_p_deep =
-        deep.empty() ? kImpossible : std::log(std::max(deep[word.han[0]], 1e-30F));
-    word.log_prob = mix(sources.mixing->han_deep_kind, deep.empty() ? 0 : shares.han_deep,
-                        word.log_p_deep,
-                        mix(sources.mixing->han_kind, shares.han_network, log_network, log_ngram));
+    word.log_p_deep = deep.empty() ? kImpossible : std::log(std::max(deep[word.han[0]], 1e-30F));
+    word.log_prob =
+        mix(sources.mixing->han_deep_kind, deep.empty() ? 0 : shares.han_deep, word.log_p_deep,
+            mix(sources.mixing->han_kind, shares.han_network, log_network, log_ngram));
     word.node = kRoot;
     if (sources.ngrams != nullptr) {
       word.context = sources.ngrams->context(text);
       sources.ngrams->model().push(&word.context, found->word);
     }
   }
+  count_ = count;
   const std::size_t wanted = std::min(count, out.size());
   std::partial_sort(pool_.begin(), pool_.begin() + static_cast<std::ptrdiff_t>(wanted),
                     pool_.begin() + static_cast<std::ptrdiff_t>(count), better);

@@ -42,12 +42,17 @@ class HanSearch {
   std::size_t next(const SearchSources& sources, const TypedText& text, const Shares& shares,
                    std::span<HanWord> out);
 
+  /// All that the last next() weighed, in no order; empty after forget().
+  std::span<const HanWord> weighed() const { return std::span(pool_).first(count_); }
+  void forget() { count_ = 0; }
+
   /// Grows each of `words` (single characters) while what follows is nearly certain; at most two
   /// passes. A word that has grown replaces the one it grew from.
   void extend(const SearchSources& sources, const Shares& shares, std::span<HanWord> words);
 
  private:
   std::array<HanWord, 3 * kPool> pool_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace laya::predict

@@ -62,6 +62,9 @@ class ListBuilder {
   void build(const SearchSources& sources, const TypedText& text, std::size_t wanted,
              ReplyBuffers* out);
 
+  /// Every Han character that was weighed since the last forget(): for the text as it was then.
+  std::span<const HanWord> weighed_han() const { return han_search_.weighed(); }
+  void forget_weighed_han() { han_search_.forget(); }
   /// The likeliest next characters alone, into out->han_words and han_count (at most `wanted`).
   void next_han(const SearchSources& sources, const TypedText& text, std::size_t wanted,
                 ReplyBuffers* out);

@@ -32,8 +32,8 @@ const Mixing& shipped_mixing() {
   // smile_client (9,141 keys, 4,210 characters), proposes linear 0.65 for words, 0.0 to 0.35 before
   // a line's first word, and linear 0.25 for Han. Between 0.5 and 0.85 words differ by 0.2 points
   // with either decoder; log-linear is as good. With the network that has seen 124 M tokens an even
-  // share is the better end of it (0.65 ▶ 0.5, SmolLM2, 3 slots: task chat 51.23 ▶ 51.40, sms 36.56 ▶
-  // 36.75, ewt 49.02 ▶ 49.05).
+  // share is the better end of it (0.65 ▶ 0.5, SmolLM2, 3 slots: task chat 51.23 ▶ 51.40, sms 36.56
+  // ▶ 36.75, ewt 49.02 ▶ 49.05).
   static const Mixing kMixing = [] {
     Mixing mixing;
     mixing.word_kind = MixingKind::Linear;

@@ -69,8 +69,8 @@ bool Session::Impl::may_have_ghost(const ReplyBuffers& out) const {
          !text.before().empty();
 }
 
-std::size_t Session::Impl::likeliest_starts(
-    const ReplyBuffers& from, std::array<std::size_t, GhostSearch::kBeam>& places) {
+std::size_t Session::Impl::likeliest_starts(const ReplyBuffers& from,
+                                            std::array<std::size_t, GhostSearch::kBeam>& places) {
   std::size_t size = 0;
   for (std::size_t i = 0; i < from.count; ++i) {
     if (from.shown[i].offer != nullptr) {
@@ -198,6 +198,7 @@ void Session::set_text(const FieldText& field) {
   impl_->feed(delta);
   impl_->feed(impl_->text.owe_space(field.pending_space));
   impl_->trust.start(impl_->text);
+  impl_->lists.forget_weighed_han();
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
 }
 
@@ -229,8 +230,6 @@ Status Session::edit(const Edit& change) {
   const std::int64_t begin = base::monotonic_ns();
   impl_->edit_begin = begin;
   impl_->take_back();
-  const bool weighed = impl_->answer.reply.revision == impl_->revision ||
-                       impl_->han_asked_at == impl_->revision;
   impl_->revision = change.revision;
   if (field_is_blocked(impl_->kind)) {
     return {};  // not even its length is looked at
@@ -243,11 +242,11 @@ Status Session::edit(const Edit& change) {
   impl_->feed(impl_->text.apply(change.erase_before, change.erase_after, change.insert));
   impl_->feed(impl_->text.owe_space(change.pending_space));
   impl_->trust.follow(impl_->text, impl_->engine->mixing(), impl_->answer.pool.words());
-  if (weighed && change.erase_before == 0) {
+  if (change.erase_before == 0) {
     impl_->trust.follow_han(impl_->text, change.insert.size(), impl_->engine->mixing(),
-                            std::span(impl_->answer.han_words).first(impl_->answer.han_count),
-                            impl_->engine->index().han());
+                            impl_->lists.weighed_han(), impl_->engine->index().han());
   }
+  impl_->lists.forget_weighed_han();
   impl_->edit_us = microseconds(begin, base::monotonic_ns());
   return {};
 }
@@ -358,15 +357,13 @@ std::size_t Session::next_han(std::span<NextHan> out) {
   }
   const bool deep =
       impl.engage() && impl.deep->knows_han() && impl.deep->prepare(impl.text).has_value();
-  impl.lists.next_han(deep ? impl.sources : impl.instant, impl.text, HanSearch::kPool,
-                      &impl.answer);
-  impl.han_asked_at = impl.revision;
-  const std::size_t found = std::min(out.size(), impl.answer.han_count);
-  for (std::size_t i = 0; i < found; ++i) {
+  const std::size_t wanted = std::min(out.size(), HanSearch::kPool);
+  impl.lists.next_han(deep ? impl.sources : impl.instant, impl.text, wanted, &impl.answer);
+  for (std::size_t i = 0; i < impl.answer.han_count; ++i) {
     const HanWord& word = impl.answer.han_words[i];
     out[i] = {impl.engine->index().han()[word.han[0]].code_point, word.log_prob};
   }
-  return found;
+  return impl.answer.han_count;
 }
 std::span<const PoolWord> Session::pool() const {
   return std::as_const(impl_->answer.pool).words();

@@ -105,7 +105,6 @@ struct Session::Impl {
   ListBuilder lists;
   PassedOver passed_over;
   SourceTrust trust;
-  std::uint64_t han_asked_at = 0;  // revision that next_han() last answered
   GhostSearch ghost_search;
   ReplyBuffers answer;
 
