@@ -40,8 +40,9 @@ Result<GruParameters> read_start_weights(const std::filesystem::path& path,
   if (!stored) return stored.error();
   if (!std::ranges::equal(*stored, vocabulary)) {
     return Error{ErrorCode::BadArgument,
-                 path.string() + ": its vocabulary is not the one of --vocabulary; weights belong "
-                                 "to the pieces they were trained on"};
+                 path.string() +
+                     ": its vocabulary is not the one of --vocabulary; weights belong "
+                     "to the pieces they were trained on"};
   }
   GruParameters parameters(*config);
   for (const model::TensorSpec& spec : model::tensor_specs(*config)) {

@@ -10,10 +10,10 @@
 
 namespace laya::train {
 
-/// The weights of `file`, a GruLocal `.laya` of any precision (packed ones are unpacked: int8 costs about
-/// 0.0005 bits per character once, which training takes back), moments zero. Its vocabulary must be
-/// `vocabulary` (text::Vocabulary::serialize()), byte for byte. Errors: as format::ModelFile::open; Corrupt
-/// names the tensor; BadArgument where the vocabularies differ.
+/// The weights of `file`, a GruLocal `.laya` of any precision (packed ones are unpacked: int8 costs
+/// about 0.0005 bits per character once, which training takes back), moments zero. Its vocabulary
+/// must be `vocabulary` (text::Vocabulary::serialize()), byte for byte. Errors: as
+/// format::ModelFile::open; Corrupt names the tensor; BadArgument where the vocabularies differ.
 Result<GruParameters> read_start_weights(const std::filesystem::path& file,
                                          std::span<const std::byte> vocabulary);
 

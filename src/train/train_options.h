@@ -29,7 +29,8 @@ struct TrainOptions {
       vocabulary;  ///< the blob (vocabulary.bin), or a sentencepiece model ending in .model
   std::filesystem::path run_dir;    ///< checkpoints, best model, log.jsonl
   std::filesystem::path cache_dir;  ///< tokenised texts
-  std::filesystem::path start_from;  ///< a model whose weights a new run begins with; empty: random ones
+  std::filesystem::path
+      start_from;  ///< a model whose weights a new run begins with; empty: random ones
   model::GruConfig config =
       model::default_gru_config();  ///< vocabulary_size is taken from the vocabulary
 
