@@ -158,6 +158,7 @@ Result<GhostBenchResult> bench_ghost(const Engine& engine, const std::vector<std
     request.cache = &sources->deep.cache();
     request.root_probs = sources->deep.root_probs();
     request.closed_bytes = sources->deep.closed_bytes();
+    request.main_tokens = sources->deep.main_tokens();
     const NodesOfList known(sources->deep.tree());
     request.known = &known;
     request.text = &sources->text;

@@ -13,7 +13,6 @@ namespace {
 
 // Guessed tokens a pass. Eight columns cost 1.4 x one, sixteen 2.4 x, and agree with little more.
 constexpr std::size_t kGuesses = 7;
-constexpr std::size_t kSaid = 4;  // tokens guessed from what was said before
 
 bool is_letter(char32_t code) { return text::script_of(code) == text::Script::Latin; }
 
@@ -147,9 +146,9 @@ Result<bool> DeepGhost::search(const DeepGhostRequest& request) {
       consider(start.log_prob);
     }
     const std::size_t more = kTokens - std::min(given_.size(), kTokens - 1);
-    const Status done =
-        verifier_.run(*request.workspace, *request.cache, *this,
-                      {request.root_probs, given_, more, request.known, request.cancel});
+    const Status done = verifier_.run(
+        *request.workspace, *request.cache, *this,
+        {request.root_probs, request.main_tokens, given_, more, request.known, request.cancel});
     passes_ += verifier_.passes();
     counts_.passes += verifier_.passes();
     counts_.drafting_passes += drafting_ == Drafting::On ? verifier_.passes() : 0;
@@ -178,38 +177,27 @@ void DeepGhost::draft(std::span<const TokenId> tokens, std::size_t columns, Toke
   if (drafting_ == Drafting::Off || tokens.empty()) {
     return;
   }
-  columns = std::min(columns, kGuesses);
   const std::int64_t begin = base::monotonic_ns();
-  // First what it said before at such a place.
-  TokenId before = tokens.size() > 1 ? tokens[tokens.size() - 2] : kNoToken;
-  TokenId last = tokens.back();
-  std::int32_t at = TokenTrie::kTop;
-  for (std::size_t i = 0; i < kSaid; ++i) {
-    TokenId next = said_.next(before, last);
-    if (next == kNoToken) {
-      next = said_.next(kNoToken, last);
-    }
-    if (next == kNoToken) {
-      break;
-    }
-    at = drafts.add(at, next);
-    before = std::exchange(last, next);
-  }
+  draft_tree_.clear();
+  offer_instant_drafts(tokens);
+  std::array<TokenId, SaidBefore::kTokensBehind> behind;
+  draft_tree_.choose(said_, last_tokens(request_->main_tokens, tokens, behind),
+                     std::min(columns, kGuesses), drafts);
+  counts_.draft_ns += static_cast<std::uint64_t>(base::monotonic_ns() - begin);
+}
+
+void DeepGhost::offer_instant_drafts(std::span<const TokenId> tokens) {
   // What goes on inside the last word is spelled together with it: "the" and "ir" are no tokens of
   // "their".
   const std::string_view so_far = spelled_;
-  word_.assign(so_far.substr(so_far.find_last_of(' ') == std::string_view::npos
-                                 ? so_far.size()
-                                 : so_far.find_last_of(' ')));
+  word_.assign(so_far.substr(std::min(so_far.find_last_of(' '), so_far.size())));
   const std::size_t word_bytes = word_.size();
   for (const InstantDrafter::Draft& guess : drafter_.draft(phrase_)) {
-    if (drafts.size() >= columns) {
-      break;
-    }
+    const float prob = std::exp(guess.log_prob);
     ids_.clear();
     if (guess.text.starts_with(' ') || word_bytes == 0) {
       tokenizer_->encode(guess.text, ids_, nullptr, text::TextPosition::Rest, &scratch_);
-      drafts.add_path(TokenTrie::kTop, ids_);
+      draft_tree_.offer(ids_, prob);
       continue;
     }
     word_.resize(word_bytes);
@@ -223,10 +211,9 @@ void DeepGhost::draft(std::span<const TokenId> tokens, std::size_t columns, Toke
     const std::span<const TokenId> begun = std::span<const TokenId>(ids_).first(first);
     if (bytes == word_bytes &&
         std::equal(begun.begin(), begun.end(), tokens.end() - static_cast<std::ptrdiff_t>(first))) {
-      drafts.add_path(TokenTrie::kTop, std::span<const TokenId>(ids_).subspan(first));
+      draft_tree_.offer(std::span<const TokenId>(ids_).subspan(first), prob);
     }
   }
-  counts_.draft_ns += static_cast<std::uint64_t>(base::monotonic_ns() - begin);
 }
 
 bool DeepGhost::repeats_what_follows() const {
@@ -261,10 +248,9 @@ void DeepGhost::consider(float log_prob) {
   }
 }
 
-void DeepGhost::learn(TokenId before, TokenId token, TokenId next) {
-  if (drafting_ == Drafting::On) {
-    said_.learn(before, token, next);
-    said_.learn(kNoToken, token, next);
+void DeepGhost::learn(std::span<const TokenId> path, TokenId next) {
+  if (drafting_ == Drafting::On && tokens_.allowed(next)) {
+    said_.learn(path, next);
   }
 }
 

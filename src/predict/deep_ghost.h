@@ -1,7 +1,7 @@
 // DeepGhost: the grey phrase by the decoder. It begins with a word of the list and goes on as the
-// decoder would say, greedily; the instant tier guesses ahead (deep_ghost_drafter.h) and one pass
-// checks up to sixteen guessed tokens (deep_ghost_verifier.h), so that a phrase of eight tokens
-// costs three or four passes, not eight.
+// decoder would say, greedily; guesses run ahead, by the instant tier (deep_ghost_drafter.h) and by what
+// the decoder said before (said_before.h), the likeliest of both (draft_tree.h). One pass checks
+// them all (deep_ghost_verifier.h), so that a phrase of eight tokens costs four or five, not eight.
 //
 // How far the phrase is shown follows the rule of ghost_rules.h, with the decoder's probability of
 // each word mixed with the instant tier's. Every rule of ghost_search.h holds: it only extends what
@@ -21,7 +21,9 @@
 #include "predict/block_list.h"
 #include "predict/deep_ghost_drafter.h"
 #include "predict/deep_ghost_verifier.h"
+#include "predict/draft_tree.h"
 #include "predict/ghost_search.h"
+#include "predict/said_before.h"
 #include "text/subword_tokenizer.h"
 
 namespace laya::predict {
@@ -64,9 +66,10 @@ class NodesOfList : public KnownNodes {
 /// Where and on what a phrase is searched. All views are read during search() only.
 struct DeepGhostRequest {
   model::Workspace* workspace = nullptr;
-  model::KvCache* cache = nullptr;    ///< its tree may be grown; nodes are left there
-  std::span<const float> root_probs;  ///< [V] p(token | main sequence)
-  std::size_t closed_bytes = 0;       ///< of text.before(): what the main sequence holds
+  model::KvCache* cache = nullptr;            ///< its tree may be grown; nodes are left there
+  std::span<const float> root_probs;          ///< [V] p(token | main sequence)
+  std::size_t closed_bytes = 0;               ///< of text.before(): what the main sequence holds
+  std::span<const TokenId> main_tokens = {};  ///< the main sequence, or its end: guesses are better
   const TypedText* text = nullptr;
   SearchSources sources;  ///< the instant tier, for drafts and for the mixture
   const text::Vocabulary* vocabulary = nullptr;  ///< of its network
@@ -86,40 +89,6 @@ struct DeepGhostCounts {
   std::uint64_t drafted = 0;
   std::uint64_t agreed = 0;
   std::uint64_t draft_ns = 0;  ///< time spent on guessing
-};
-
-/// What the decoder said lately behind two tokens, to guess by. Two tokens of a phrase or of a
-/// guess and one that follows, hashed; nothing of what was typed but what the decoder repeats of
-/// it.
-class SaidBefore {
- public:
-  SaidBefore() : entries_(kEntries) {}
-  void learn(TokenId before, TokenId token, TokenId next) {
-    entries_[slot(before, token)] = {check(before, token), next};
-  }
-  /// kNoToken where nothing is remembered.
-  TokenId next(TokenId before, TokenId token) const {
-    const Entry& entry = entries_[slot(before, token)];
-    return entry.check == check(before, token) ? entry.next : kNoToken;
-  }
-
- private:
-  static constexpr std::size_t kEntries = std::size_t{1} << 16U;
-  struct Entry {
-    std::uint32_t check = 0;
-    TokenId next = kNoToken;
-  };
-  static std::uint64_t mixed(TokenId before, TokenId token) {
-    std::uint64_t x = (std::uint64_t{before} << 32U | token) * 0x9E3779B97F4A7C15U;
-    return x ^ (x >> 29U);
-  }
-  static std::size_t slot(TokenId before, TokenId token) {
-    return static_cast<std::size_t>(mixed(before, token)) % kEntries;
-  }
-  static std::uint32_t check(TokenId before, TokenId token) {
-    return static_cast<std::uint32_t>(mixed(before, token) >> 32U) | 1U;
-  }
-  std::vector<Entry> entries_;
 };
 
 /// One per thread that runs searches; any session's. Holds 16 rows of logits.
@@ -159,8 +128,9 @@ class DeepGhost : private GhostGuide {
  private:
   void draft(std::span<const TokenId> tokens, std::size_t columns, TokenTrie& drafts) override;
   void read(std::span<const TokenId> tokens, const TokenRow& row) override;
-  void learn(TokenId before, TokenId token, TokenId next) override;
+  void learn(std::span<const TokenId> path, TokenId next) override;
   bool accept(std::span<const TokenId> tokens, TokenId next, float log_prob) override;
+  void offer_instant_drafts(std::span<const TokenId> tokens);
   bool repeats_what_follows() const;
   void consider(float log_prob);
 
@@ -170,6 +140,7 @@ class DeepGhost : private GhostGuide {
   DraftVerifier verifier_;
   InstantDrafter drafter_;
   SaidBefore said_;
+  DraftTree draft_tree_;
   text::SubwordScratch scratch_;
   Drafting drafting_ = Drafting::On;
   Length length_ = Length::UntilUnlikely;

@@ -59,8 +59,8 @@ class InstantDrafter {
 
  private:
   static constexpr std::size_t kRows = 32;            // distributions kept
-  static constexpr std::size_t kBatch = 6;            // words looked behind in one pass
-  static constexpr std::size_t kRounds = 3;           // of a draft
+  static constexpr std::size_t kBatch = 2;            // words looked behind in one pass
+  static constexpr std::size_t kRounds = 2;           // of a draft
   static constexpr std::size_t kFirstFollowers = 12;  // of the phrase
   static constexpr std::size_t kFollowers = 6;        // of a word behind it
   static constexpr std::size_t kNodes = 192;

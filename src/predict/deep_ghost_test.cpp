@@ -194,16 +194,5 @@ TEST(InstantDrafter, GuessesWhatTheTableKnows) {
   EXPECT_TRUE(drafter.draft("you").empty());
 }
 
-TEST(SaidBefore, RemembersTheLastOfEach) {
-  SaidBefore said;
-  EXPECT_EQ(said.next(1, 2), kNoToken);
-  said.learn(1, 2, 3);
-  said.learn(1, 3, 4);
-  said.learn(1, 2, 5);
-  EXPECT_EQ(said.next(1, 2), 5u);
-  EXPECT_EQ(said.next(1, 3), 4u);
-  EXPECT_EQ(said.next(2, 1), kNoToken);
-}
-
 }  // namespace
 }  // namespace laya::predict

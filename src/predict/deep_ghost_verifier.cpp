@@ -66,6 +66,16 @@ float TokenRow::mass(std::span<const TokenId> tokens) const {
 
 TokenId TokenRow::best() const { return static_cast<TokenId>(largest(values_)); }
 
+std::span<const TokenId> last_tokens(std::span<const TokenId> main_tokens,
+                                     std::span<const TokenId> phrase, std::span<TokenId> space) {
+  const std::size_t of_phrase = std::min(phrase.size(), space.size());
+  const std::size_t of_main = std::min(main_tokens.size(), space.size() - of_phrase);
+  std::copy_n(main_tokens.end() - static_cast<std::ptrdiff_t>(of_main), of_main, space.begin());
+  std::copy_n(phrase.end() - static_cast<std::ptrdiff_t>(of_phrase), of_phrase,
+              space.begin() + static_cast<std::ptrdiff_t>(of_main));
+  return space.first(of_main + of_phrase);
+}
+
 DraftVerifier::DraftVerifier(const model::Decoder& decoder)
     : decoder_(&decoder),
       hidden_(model::kMaxColumns * decoder.config().hidden_dim),
@@ -105,6 +115,26 @@ bool DraftVerifier::use_known(GhostGuide& guide, const Request& request, std::si
     }
   }
   return true;
+}
+
+// All columns of a pass teach, wrong guesses too: `unread` tokens of the phrase, then the drafts.
+void DraftVerifier::teach(GhostGuide& guide, std::span<const TokenId> main_tokens,
+                          std::size_t unread, std::size_t count) {
+  std::array<TokenId, GhostGuide::kPath> path;
+  std::array<TokenId, GhostGuide::kPath> front;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t length = 0;
+    for (std::int32_t node = i < unread ? TokenTrie::kTop : static_cast<std::int32_t>(i - unread);
+         node != TokenTrie::kTop && length < path.size(); node = drafts_[node].parent) {
+      path[path.size() - ++length] = drafts_[node].token;
+    }
+    const auto phrase = std::span<const TokenId>(tokens_).first(read_ + std::min(i + 1, unread));
+    const auto before =
+        last_tokens(main_tokens, phrase, std::span(front).first(path.size() - length));
+    length += before.size();
+    std::copy(before.begin(), before.end(), path.end() - static_cast<std::ptrdiff_t>(length));
+    guide.learn(std::span<const TokenId>(path).last(length), best_[i]);
+  }
 }
 
 Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, GhostGuide& guide,
@@ -180,17 +210,11 @@ Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, Gh
       return done;
     }
 
-    // All columns teach, wrong guesses too.
     for (std::size_t i = 0; i < count; ++i) {
       best_[i] =
           static_cast<TokenId>(largest(std::span(logits_).subspan(i * vocabulary, vocabulary)));
-      const TokenId before =
-          i >= unread && drafts_[static_cast<std::int32_t>(i - unread)].parent != TokenTrie::kTop
-              ? drafts_[drafts_[static_cast<std::int32_t>(i - unread)].parent].token
-              : (i >= unread ? tokens_.back()
-                             : (read_ + i > 0 ? tokens_[read_ + i - 1] : kNoToken));
-      guide.learn(before, columns[i].token, best_[i]);
     }
+    teach(guide, request.main_tokens, unread, count);
 
     // Down the path: the given tokens first, then as far as guess and decoder agree.
     std::size_t column = 0;

@@ -65,9 +65,10 @@ class GhostGuide {
   /// the main sequence's own end.
   virtual void read(std::span<const TokenId> tokens, const TokenRow& row) = 0;
 
-  /// What the decoder would say behind `token`, which follows `before` in a guess or in the phrase:
-  /// told for every column of a pass, also where the guess was wrong. For guessing better.
-  virtual void learn(TokenId before, TokenId token, TokenId next) = 0;
+  /// What the decoder would say behind `path`, the last tokens (at most kPath) of the phrase or of
+  /// a guess: told for every column of a pass, also where the guess was wrong. For guessing better.
+  virtual void learn(std::span<const TokenId> path, TokenId next) = 0;
+  static constexpr std::size_t kPath = 3;
 
   /// The decoder's next token behind `tokens`, and its ln p. False: it ends the phrase and is not
   /// part of it.
@@ -82,10 +83,10 @@ class DraftVerifier {
   struct Request {
     std::span<const float> root_probs;  ///< [V] p(token | main sequence); any monotone scale of it
                                         ///< if `given` is empty or its first log_prob is not needed
-    std::span<const TokenId> given =
-        {};                             ///< tokens that the phrase begins with, whatever is likely
-    std::size_t max_tokens = 8;         ///< given ones not counted; then it ends
-    const KnownNodes* known = nullptr;  ///< saves passes
+    std::span<const TokenId> main_tokens = {};  ///< end of the main sequence, for learn()
+    std::span<const TokenId> given = {};        ///< what the phrase begins with, whatever is likely
+    std::size_t max_tokens = 8;                 ///< given ones not counted; then it ends
+    const KnownNodes* known = nullptr;          ///< saves passes
     const base::CancelFlag* cancel = nullptr;
   };
 
@@ -111,6 +112,8 @@ class DraftVerifier {
 
  private:
   bool take(GhostGuide& guide, TokenId token, float log_prob);
+  void teach(GhostGuide& guide, std::span<const TokenId> main_tokens, std::size_t unread,
+             std::size_t count);
   bool use_known(GhostGuide& guide, const Request& request, std::size_t most);
 
   const model::Decoder* decoder_;
@@ -127,6 +130,10 @@ class DraftVerifier {
   std::size_t drafted_ = 0;
   std::size_t agreed_ = 0;
 };
+
+/// The last of `main_tokens` followed by `phrase`, as many as fit in `space`; a view of it.
+std::span<const TokenId> last_tokens(std::span<const TokenId> main_tokens,
+                                     std::span<const TokenId> phrase, std::span<TokenId> space);
 
 /// Index of the largest, the first of equals; 0 for an empty span.
 std::size_t largest(std::span<const float> values);

@@ -7,8 +7,8 @@
 
 #include "model/language_model.h"
 #include "model/token_stream.h"
-#include "predict/test_deep_models.h"
 #include "predict/softmax.h"
+#include "predict/test_deep_models.h"
 
 namespace laya::predict {
 namespace {
@@ -37,7 +37,7 @@ struct Guesser : GhostGuide {
   std::vector<TokenId> right;
   std::mt19937 random{7};
   std::size_t reads = 0;
-  std::size_t learnt = 0;
+  std::vector<std::vector<TokenId>> paths;  // that it was taught behind
   TokenId stop_at = kNoToken;
 
   void draft(std::span<const TokenId> tokens, std::size_t columns, TokenTrie& drafts) override {
@@ -70,10 +70,11 @@ struct Guesser : GhostGuide {
     EXPECT_NEAR(row.mass(all), 1, 1e-4);
     ++reads;
   }
-  void learn(TokenId, TokenId token, TokenId next) override {
-    EXPECT_LT(token, kRows);
+  void learn(std::span<const TokenId> path, TokenId next) override {
+    ASSERT_FALSE(path.empty());
+    ASSERT_LE(path.size(), kPath);
+    paths.emplace_back(path.begin(), path.end());
     EXPECT_LT(next, kRows);
-    ++learnt;
   }
   bool accept(std::span<const TokenId>, TokenId next, float log_prob) override {
     EXPECT_LE(log_prob, 1e-5F);
@@ -114,10 +115,15 @@ TEST_P(Verifier, TextIsThatOfPlainGreedyDecodingWhateverIsGuessed) {
       guesser.right = want;
       DraftVerifier verifier(model.get());
       ASSERT_TRUE(verifier.run(*state.workspace, state.cache, guesser,
-                               {.root_probs = state.probs, .max_tokens = 12}));
+                               {.root_probs = state.probs,
+                                .main_tokens = std::array<TokenId, 2>{44, 55},
+                                .max_tokens = 12}));
       EXPECT_EQ(std::vector<TokenId>(verifier.tokens().begin(), verifier.tokens().end()), want);
       if (how == Guess::None) {
         EXPECT_EQ(verifier.passes(), 11u);  // the first is known from the root
+        ASSERT_EQ(guesser.paths.size(), 11u);
+        EXPECT_EQ(guesser.paths[0], (std::vector<TokenId>{44, 55, want[0]}));
+        EXPECT_EQ(guesser.paths[9], (std::vector<TokenId>{want[7], want[8], want[9]}));
       }
       if (how == Guess::Right) {  // eight of them and their sisters fit into sixteen columns
         EXPECT_LE(verifier.passes(), 2u);

@@ -251,6 +251,7 @@ float DeepSource::log_han_after(std::string_view word, std::string_view characte
 const DeepModel& DeepSource::model() const { return *impl_->model; }
 model::KvCache& DeepSource::cache() { return impl_->tree.cache(); }
 model::Workspace& DeepSource::workspace() { return impl_->tree.workspace(); }
+std::span<const TokenId> DeepSource::main_tokens() const { return impl_->context.tokens(); }
 std::size_t DeepSource::closed_bytes() const { return impl_->context.closed_bytes(); }
 const DeepTree& DeepSource::tree() const { return impl_->tree; }
 std::span<const float> DeepSource::root_probs() const {

@@ -81,6 +81,8 @@ class DeepSource : public Source {
   model::Workspace& workspace();
   /// Length of the front of text.before() that the cache's main sequence holds. The rest is open.
   std::size_t closed_bytes() const;
+  /// The main sequence.
+  std::span<const TokenId> main_tokens() const;
   /// p(token | main sequence), [V].
   std::span<const float> root_probs() const;
   /// What was looked into for the list, with the probabilities behind it.

@@ -153,6 +153,7 @@ void Session::Impl::ghost_late(const base::CancelFlag& cancel) {
   request.cache = &deep->cache();
   request.root_probs = deep->root_probs();
   request.closed_bytes = deep->closed_bytes();
+  request.main_tokens = deep->main_tokens();
   const NodesOfList known(deep->tree());
   request.known = &known;
   request.text = &text;
