@@ -35,8 +35,15 @@ void fail_usage(Outcome& outcome, std::string_view message);
 /// JSON on one line; bytes that are not UTF-8 become U+FFFD.
 std::string to_line(const nlohmann::ordered_json& json);
 
+/// "laya 0.1.0".
+std::string version_text();
+
+/// Makes "-3" an error for each count of `app` and its commands: CLI11 would read a huge number.
+void refuse_negative_counts(CLI::App& app);
+
 /// All of `path`, decompressed where its name ends in .zst; "-" is standard input. Io names path
-/// and reason; TooLarge beyond `limit_bytes` (zst: beyond what a training text may have).
+/// and reason; TooLarge beyond `limit_bytes` (zst: beyond what a training text may have); Corrupt
+/// where a byte is 0.
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes = 1u << 30);
 
 }  // namespace laya::apps

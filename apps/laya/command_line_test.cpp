@@ -88,6 +88,10 @@ TEST(CommandLine, EveryErrorIsOneLineThatNamesTheRemedy) {
       {"no terminal", "type" + kModel, 2, "laya complete"},
       {"eval without a file", "eval ksr" + kModel, 2, "--file"},
       {"eval of nothing", "eval ksr --file " + empty + kModel, 2, "no line"},
+      {"a count below zero", "eval ksr --lines -3 --file x" + kModel, 2, "--lines"},
+      {"no text",
+       "eval ksr --deep none --file " + kSource + "/testdata/predict/ngram.laya" + kModel, 1,
+       "ngram.laya: byte"},
       {"bad slots", "eval ksr --slots 0 --file x" + kModel, 2, "laya eval ksr --help"},
       {"no vocabulary", "vocabulary cut x --vocabulary " + kSource + "/LICENSE", 1, "LICENSE"},
   };
@@ -118,6 +122,15 @@ TEST(CommandLine, ErrorsNeverRepeatTypedText) {
   const Ran unquoted = run("complete --context my secret words");
   EXPECT_EQ(unquoted.code, 2);
   EXPECT_EQ(unquoted.error.find("secret"), std::string::npos) << unquoted.error;
+}
+
+TEST(CommandLine, SaysItsVersion) {
+  for (const char* flag : {"--version", "-V"}) {
+    const Ran ran = run(flag);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_TRUE(ran.out.starts_with("laya 0.")) << ran.out;
+    EXPECT_EQ(ran.error, "");
+  }
 }
 
 TEST(CommandLine, EveryCommandTeachesWithAnExample) {

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
     app.footer(kExamples);
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "help of every command");
+    app.set_version_flag("-V,--version", version_text(), "print the version and exit");
     app.failure_message(CLI::FailureMessage::simple);
 
     Outcome outcome;
@@ -82,6 +83,7 @@ int main(int argc, char** argv) {
     add_compare_command(app, outcome);
     add_quantize_command(app, outcome);
     add_vocabulary_command(app, outcome);
+    refuse_negative_counts(app);
 
     if (argc < 2) {
       std::cout << app.help();
@@ -93,6 +95,8 @@ int main(int argc, char** argv) {
       return app.exit(CLI::CallForHelp());
     } catch (const CLI::CallForAllHelp&) {
       return app.exit(CLI::CallForAllHelp());
+    } catch (const CLI::CallForVersion& call) {
+      return app.exit(call);
     } catch (const CLI::ParseError& error) {
       std::cerr << usage_error(app, error, argv[1]) << std::endl;
       return kUsage;
