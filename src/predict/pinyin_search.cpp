@@ -99,7 +99,7 @@ pinyin::WordState word_state_behind(const pinyin::WordModel& words, std::string_
 }
 
 PinyinSearch::PinyinSearch(const PinyinModel& model, const PinyinWeights& weights)
-    : model_(&model), weights_(weights), paths_(model.lexicon()) {
+    : model_(&model), weights_(weights), paths_(model.lexicon()), english_(model.engine()) {
   if (model.engine().network() != nullptr) {
     network_ = std::make_unique<PinyinNetwork>(model.engine());
   }
@@ -110,6 +110,7 @@ PinyinSearch::PinyinSearch(const PinyinModel& model, const PinyinWeights& weight
   drafts_.reserve(kByTable + 1);
   candidates_.reserve(kByTable + kBeam);
   wanted_.reserve(kNodes + PinyinNetwork::kMaxWanted);
+  read_.reserve(64);
   best_.reserve(kByTable + kBeam);
 }
 
@@ -146,13 +147,21 @@ void PinyinSearch::append_text(const PinyinHypothesis& hypothesis, std::string* 
   if (hypothesis.previous == kNone && hypothesis.end == 0) {
     return;
   }
+  const bool english = hypothesis.english != model::kUnknownWord;
   if (hypothesis.previous != kNone) {
     append_text(hypotheses_[hypothesis.previous], out);
+    if (english && hypotheses_[hypothesis.previous].english != model::kUnknownWord) {
+      out->push_back(' ');
+    }
   }
-  if (hypothesis.word != kNone) {
+  const std::string_view typed =
+      paths_.letters().substr(hypothesis.begin, hypothesis.end - hypothesis.begin);
+  if (english) {
+    english_.append(hypothesis.english, typed.substr(0, typed.find('\'')), out);
+  } else if (hypothesis.word != kNone) {
     out->append(model_->lexicon().text(model_->lexicon().word(hypothesis.word)));
   } else {
-    out->append(paths_.letters().substr(hypothesis.begin, hypothesis.end - hypothesis.begin));
+    out->append(typed);
   }
 }
 
@@ -238,6 +247,7 @@ void PinyinSearch::judge_by_table() {
     PinyinHypothesis next = previous;
     next.previous = draft.previous;
     next.word = edge.word;
+    next.english = model::kUnknownWord;
     next.begin = edge.start;
     next.end = static_cast<std::uint16_t>(letters().size());
     next.last = edge.last;
@@ -267,8 +277,98 @@ void PinyinSearch::judge_by_table() {
   sort_and_unite(&candidates_, kByNetwork);
 }
 
+// English words that end here, behind every hypothesis that ends where they begin.
+void PinyinSearch::add_english() {
+  const model::NgramModel* table = model_->engine().ngrams();
+  const pinyin::WordModel* words = model_->words();
+  english_words_ = english_.ending(letters());
+  for (const PinyinEnglish::Word& word : english_words_) {
+    for (std::uint32_t p = begin_[word.start]; p < begin_[word.start + 1U]; ++p) {
+      const PinyinHypothesis& previous = hypotheses_[p];
+      PinyinHypothesis next = previous;
+      next.previous = p;
+      next.word = kNone;
+      next.english = word.word;
+      next.begin = word.start;
+      next.end = static_cast<std::uint16_t>(letters().size());
+      next.last = pinyin::LastSyllable::Whole;
+      next.penalty += weights_.english;
+      next.text_hash = mix(next.text_hash, 0x20000U + word.word);
+      if (words != nullptr) {
+        next.words += words->log_prob(previous.word_state, words->unknown(), &next.word_state);
+      }
+      const float by_table = table->log_prob(previous.table_state, word.word);
+      table->push(&next.table_state, word.word);
+      next.total = previous.total + weights_.words * (next.words - previous.words) +
+                   weights_.characters * by_table + weights_.english;
+      if (network_ == nullptr) {
+        next.characters += by_table;
+      }
+      candidates_.push_back(next);
+    }
+  }
+  if (!english_words_.empty()) {
+    sort_and_unite(&candidates_, kByNetwork);
+  }
+}
+
+// A word that is not finished: the letters as they are, for as long as it is.
+void PinyinSearch::add_begun_english() {
+  const std::string_view typed = letters();
+  for (std::size_t length = PinyinEnglish::kMinBegun;
+       length <= std::min(typed.size(), PinyinEnglish::kMaxLetters); ++length) {
+    const std::size_t start = typed.size() - length;
+    if (paths_.letters()[start] == '\'') {
+      break;
+    }
+    if (begin_[start] == begin_[start + 1]) {
+      continue;
+    }
+    const std::uint32_t p = begin_[start];  // the likeliest that ends there
+    const float log_p = english_.log_prob_of_begun(hypotheses_[p].table_state, typed.substr(start));
+    if (!std::isfinite(log_p)) {
+      continue;
+    }
+    PinyinHypothesis next = hypotheses_[p];
+    next.previous = p;
+    next.word = kNone;
+    next.english = model::kUnknownWord;
+    next.begin = static_cast<std::uint16_t>(start);
+    next.end = static_cast<std::uint16_t>(typed.size());
+    next.last = pinyin::LastSyllable::Open;
+    next.penalty += weights_.english + weights_.open;
+    next.characters += log_p;
+    if (model_->words() != nullptr) {
+      const pinyin::WordModel& words = *model_->words();
+      next.words += words.log_prob(next.word_state, words.unknown(), &next.word_state);
+    }
+    for (const char letter : typed.substr(start)) {
+      next.text_hash = mix(next.text_hash, 0x10000U + static_cast<unsigned char>(letter));
+    }
+    next.total = total_of(next);
+    candidates_.push_back(next);
+  }
+}
+
+// What the network reads for the last word of `candidate`.
+std::span<const TokenId> PinyinSearch::tokens_read(const PinyinHypothesis& candidate) {
+  if (candidate.english != model::kUnknownWord) {
+    for (const PinyinEnglish::Word& word : english_words_) {
+      if (word.word == candidate.english && word.start == candidate.begin) {
+        return english_.pieces(word);
+      }
+    }
+    return {};
+  }
+  read_.clear();
+  for (const pinyin::CharIndex character :
+       model_->lexicon().characters(model_->lexicon().word(candidate.word))) {
+    read_.push_back(model_->read_token(character));
+  }
+  return read_;
+}
+
 Status PinyinSearch::judge_by_network() {
-  const pinyin::Lexicon& lexicon = model_->lexicon();
   // The states asked about: in front of each character of the words, whether new or there already;
   // those there must be named too, or the new ones may take their place.
   wanted_.clear();
@@ -286,9 +386,9 @@ Status PinyinSearch::judge_by_network() {
       want(up);
     }
     want(node);
-    const auto characters = lexicon.characters(lexicon.word(candidate.word));
-    for (const pinyin::CharIndex character : characters.first(characters.size() - 1)) {
-      node = network_->child(node, model_->read_token(character));
+    const std::span<const TokenId> tokens = tokens_read(candidate);
+    for (const TokenId token : tokens.first(tokens.size() - 1)) {
+      node = network_->child(node, token);
       want(node);
     }
     if (missing > kNewNodes || wanted_.size() > kNodes) {
@@ -300,24 +400,49 @@ Status PinyinSearch::judge_by_network() {
   if (auto done = network_->compute(wanted_); !done) {
     return done;
   }
-  const model::NgramModel* table = model_->engine().ngrams();
   for (PinyinHypothesis& candidate : candidates_) {
-    model::NgramContext state = hypotheses_[candidate.previous].table_state;
-    for (const pinyin::CharIndex character : lexicon.characters(lexicon.word(candidate.word))) {
-      const Result<float> log_prob = network_->log_prob(candidate.node, model_->token(character));
-      if (!log_prob) return log_prob.error();
-      float log_mixed = *log_prob;
-      if (table != nullptr) {
-        const model::WordId unit = model_->unit(character);
-        const float by_table = table_log_prob(*table, state, unit);
-        table->push(&state, unit);
-        log_mixed = std::log(0.5F * std::exp(by_table) + 0.5F * std::exp(*log_prob));
-      }
-      candidate.characters += log_mixed;
-      candidate.node = network_->child(candidate.node, model_->read_token(character));
-    }
+    const Result<float> added = candidate.english != model::kUnknownWord
+                                    ? log_prob_of_english(&candidate)
+                                    : log_prob_of_word(&candidate);
+    if (!added) return added.error();
+    candidate.characters += *added;
   }
   return {};
+}
+
+// By table and network, mixed; the candidate's node moves behind the word.
+Result<float> PinyinSearch::log_prob_of_english(PinyinHypothesis* candidate) {
+  float by_network = 0;
+  for (const TokenId token : tokens_read(*candidate)) {
+    const Result<float> log_prob = network_->log_prob(candidate->node, token);
+    if (!log_prob) return log_prob.error();
+    by_network += *log_prob;
+    candidate->node = network_->child(candidate->node, token);
+  }
+  const float by_table = model_->engine().ngrams()->log_prob(
+      hypotheses_[candidate->previous].table_state, candidate->english);
+  return std::log(0.5F * std::exp(by_table) + 0.5F * std::exp(by_network));
+}
+
+Result<float> PinyinSearch::log_prob_of_word(PinyinHypothesis* candidate) {
+  const pinyin::Lexicon& lexicon = model_->lexicon();
+  const model::NgramModel* table = model_->engine().ngrams();
+  model::NgramContext state = hypotheses_[candidate->previous].table_state;
+  float sum = 0;
+  for (const pinyin::CharIndex character : lexicon.characters(lexicon.word(candidate->word))) {
+    const Result<float> log_prob = network_->log_prob(candidate->node, model_->token(character));
+    if (!log_prob) return log_prob.error();
+    float log_mixed = *log_prob;
+    if (table != nullptr) {
+      const model::WordId unit = model_->unit(character);
+      const float by_table = table_log_prob(*table, state, unit);
+      table->push(&state, unit);
+      log_mixed = std::log(0.5F * std::exp(by_table) + 0.5F * std::exp(*log_prob));
+    }
+    sum += log_mixed;
+    candidate->node = network_->child(candidate->node, model_->read_token(character));
+  }
+  return sum;
 }
 
 void PinyinSearch::add_letter_itself() {
@@ -328,6 +453,7 @@ void PinyinSearch::add_letter_itself() {
     PinyinHypothesis next = hypotheses_[p];
     next.previous = p;
     next.word = kNone;
+    next.english = model::kUnknownWord;
     next.begin = static_cast<std::uint16_t>(end - 1);
     next.end = static_cast<std::uint16_t>(end);
     next.last = pinyin::LastSyllable::Whole;
@@ -371,21 +497,24 @@ Status PinyinSearch::push(char letter) {
       candidates_.push_back(hypotheses_[p]);
       candidates_.back().end = static_cast<std::uint16_t>(end);
     }
-  } else if (paths_.is_literal(end - 1)) {
-    add_letter_itself();
   } else {
-    collect_edges(paths_.here());
-    collect_edges(paths_.open());
-    draft();
-    judge_by_table();
+    const bool literal = paths_.is_literal(end - 1);
+    if (!literal) {
+      collect_edges(paths_.here());
+      collect_edges(paths_.open());
+      draft();
+      judge_by_table();
+    }
+    add_english();
     if (network_ != nullptr) {
       done = judge_by_network();
     }
     for (PinyinHypothesis& candidate : candidates_) {
       candidate.total = total_of(candidate);
     }
+    add_begun_english();
     sort_and_unite(&candidates_, kByNetwork);
-    if (candidates_.empty()) {
+    if (literal || candidates_.empty()) {
       add_letter_itself();
     }
   }

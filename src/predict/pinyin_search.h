@@ -7,6 +7,8 @@
 // likeliest of these by the table (1 µs a character); the likeliest of those by the network, whose
 // states are shared by all that begin alike (pinyin_network.h).
 //
+// English words among the syllables are words like others (pinyin_english.h).
+//
 // Score: ln p by the word model, ln p by table and network (mixed evenly at each character, so that
 // one of the two may be at a loss), weighted, and penalties (PinyinWeights). Each judges the whole
 // sentence, so a further judge (the decoder) can be added afterwards.
@@ -22,6 +24,7 @@
 #include "base/result.h"
 #include "model/ngram.h"
 #include "pinyin/paths.h"
+#include "predict/pinyin_english.h"
 #include "predict/pinyin_model.h"
 #include "predict/pinyin_network.h"
 
@@ -34,6 +37,7 @@ struct PinyinWeights {
   float shortened = -5;      ///< each syllable written by its initial
   float open = -1;           ///< the last syllable, if unfinished or written by its initial
   float literal = -12;       ///< each letter that stays a letter
+  float english = 2;         ///< each English word: rarer in text than among what is typed so
 };
 
 /// A beginning of a sentence, up to some place between letters.
@@ -41,8 +45,9 @@ struct PinyinHypothesis {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
   std::uint32_t previous = kNone;  ///< the hypothesis before its last word
-  pinyin::WordIndex word = kNone;  ///< kNone: the letters themselves
-  std::uint16_t begin = 0;         ///< the letters of its last word
+  pinyin::WordIndex word = kNone;  ///< kNone: an English word or the letters themselves
+  model::WordId english = model::kUnknownWord;  ///< of the table; kUnknownWord: none
+  std::uint16_t begin = 0;                      ///< the letters of its last word
   std::uint16_t end = 0;
   pinyin::LastSyllable last = pinyin::LastSyllable::Whole;
   PinyinNetwork::Node node = PinyinNetwork::kRoot;
@@ -100,6 +105,11 @@ class PinyinSearch {
   void collect_edges(std::span<const pinyin::Path> paths);
   void draft();
   void judge_by_table();
+  void add_english();
+  void add_begun_english();
+  std::span<const TokenId> tokens_read(const PinyinHypothesis& candidate);
+  Result<float> log_prob_of_english(PinyinHypothesis* candidate);
+  Result<float> log_prob_of_word(PinyinHypothesis* candidate);
   Status judge_by_network();
   void add_letter_itself();
   float total_of(const PinyinHypothesis& hypothesis) const;
@@ -109,6 +119,8 @@ class PinyinSearch {
   PinyinWeights weights_;
   pinyin::Paths paths_;
   std::unique_ptr<PinyinNetwork> network_;
+  PinyinEnglish english_;
+  std::span<const PinyinEnglish::Word> english_words_;  // that end at the last letter
   PinyinHypothesis start_;
   std::vector<PinyinHypothesis> hypotheses_;  // columns, one behind the other
   std::vector<std::uint32_t> begin_;          // [letters + 2]
@@ -117,6 +129,7 @@ class PinyinSearch {
   std::vector<Draft> drafts_;
   std::vector<PinyinHypothesis> candidates_;
   std::vector<PinyinNetwork::Node> wanted_;
+  std::vector<TokenId> read_;
   std::vector<PinyinHypothesis> best_;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/allocation_counter.h"
 #include "pinyin/test_lexicon.h"
@@ -123,6 +124,33 @@ TEST(PinyinSession, KeepsCapitalsAndNamesAsTyped) {
   EXPECT_EQ(first_for(small_model(), "", "ava_app"), "ava_app");
 }
 
+TEST(PinyinSession, WritesEnglishAsUsualUnlessCapitalsAreTyped) {
+  EXPECT_EQ(first_for(small_model(), "", "womentomorrowqu"), "我们tomorrow去");
+  EXPECT_EQ(first_for(small_model(), "", "womenTOMORROWqu"), "我们TOMORROW去");
+  EXPECT_EQ(first_for(small_model(), "", "see'you'tomorrow"), "see you tomorrow");
+  EXPECT_EQ(first_for(small_model(), "", "womentomorrow'qu"), "我们tomorrow去");
+}
+
+TEST(PinyinEnglish, FindsTheWordsThatEndHere) {
+  PinyinEnglish english(full_engine());
+  const auto found = english.ending("womentomorrow");
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].start, 5);
+  EXPECT_EQ(full_engine().ngrams()->text(found[0].word), "tomorrow");
+  EXPECT_FALSE(english.pieces(found[0]).empty());
+  EXPECT_TRUE(english.ending("").empty());
+  EXPECT_FALSE(english.ending("Tomorrow").empty());
+  EXPECT_TRUE(english.ending("tomorroW").empty());
+  EXPECT_TRUE(english.ending("XTOMORROW").empty()) << "the end of another word";
+  EXPECT_TRUE(english.ending("tomorrow'").empty());
+  EXPECT_TRUE(english.ending("3").empty());
+  const model::NgramContext none = full_engine().ngrams()->none();
+  EXPECT_TRUE(std::isfinite(english.log_prob_of_begun(none, "tomor")));
+  EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, "qqqq")));
+  EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, "to"))) << "too short to tell";
+  EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, std::string(40, 't'))));
+}
+
 // 22: long input is bounded, and what is typed beyond it is refused, not dropped in silence.
 TEST(PinyinSession, RefusesEndlessInput) {
   PinyinSession session(small_model());
@@ -172,12 +200,26 @@ TEST_F(RealPinyin, UnderstandsInitialsAndUnfinishedSyllables) {
   EXPECT_EQ(first_for(*real_model(), "", "womenmingtianquchif"), "我们明天去吃饭");
 }
 
+// Nobody changes the input method for one English word.
+TEST_F(RealPinyin, UnderstandsEnglishWordsAmongTheSyllables) {
+  EXPECT_EQ(first_for(*real_model(), "", "woxiangmaiiphone"), "我想买iPhone");
+  EXPECT_EQ(first_for(*real_model(), "", "xiawuyougemeeting"), "下午有个meeting");
+  EXPECT_EQ(first_for(*real_model(), "", "zhegeappbucuo"), "这个app不错");
+  EXPECT_EQ(first_for(*real_model(), "", "women"), "我们");
+  EXPECT_EQ(first_for(*real_model(), "", "tamenhaode"), "他们好的");
+  PinyinSession session(*real_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type("woxiangmaiipho"));
+  EXPECT_TRUE(holds(list(session), "我想买ipho")) << "not finished yet";
+}
+
 // After warm-up a key allocates nothing, worst cases included.
 TEST_F(RealPinyin, AllocatesNothingOnceWarm) {
   PinyinSession session(*real_model());
   const auto type_all = [&] {
     for (const std::string_view letters :
-         {"womenmingtianquzhongguoyinhang", "zhzhzhzhzhzhzhzh", "ssssssssssssssss"}) {
+         {"womenmingtianquzhongguoyinhang", "zhzhzhzhzhzhzhzh", "ssssssssssssssss",
+          "woxiangmaiiphonehemacbook", "nihaoHelloWorld"}) {
       ASSERT_TRUE(session.set_context("我想"));
       for (const char letter : letters) {
         ASSERT_TRUE(session.type({&letter, 1}));
