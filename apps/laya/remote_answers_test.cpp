@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "predict/engine.h"
 #include "remote/test_server.h"
+#include "test_engine.h"
 #include "type_editor.h"
 #include "type_view.h"
 
@@ -16,15 +16,6 @@ namespace laya::apps {
 namespace {
 
 using remote::TestServer;
-
-const predict::Engine& engine() {
-  static const predict::Engine kEngine = [] {
-    predict::EnginePaths paths;
-    paths.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya";
-    return predict::Engine::open(paths, {}).value();
-  }();
-  return kEngine;
-}
 
 std::string answer_of(const std::vector<std::string>& texts) {
   nlohmann::json choices = nlohmann::json::array();
@@ -54,7 +45,7 @@ TEST_F(Remote, OffersWhatGoesOnFromTheOpenWord) {
     return answer_of({"orrow at noon", "orrow at noon ", "", " and me"});
   });
   const auto remote = asking(server);
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   session.set_text({.revision = 4, .before = "see you tom"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -73,7 +64,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
   for (const predict::FieldKind kind :
        {predict::FieldKind::Password, predict::FieldKind::Pin, predict::FieldKind::Private,
         predict::FieldKind::Terminal}) {
-    predict::Session session(engine());
+    predict::Session session(test_engine());
     session.set_text({.revision = 1, .before = "my secret is", .kind = kind});
     for (std::uint64_t key = 2; key < 12; ++key) {
       ASSERT_TRUE(session.edit({.revision = key, .insert = "x"}));
@@ -88,7 +79,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
   EXPECT_EQ(server.bytes(), 0u);
   EXPECT_EQ(server.requests(), 0);
   // The same object and server do work for a plain field.
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   session.set_text({.revision = 1, .before = "see you"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -101,7 +92,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
 TEST_F(Remote, APrivateFieldTakesBackWhatWasAsked) {
   TestServer server([](const std::string&) { return answer_of({" word"}); });
   const auto remote = asking(server, 150);
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   session.set_text({.revision = 1, .before = "see you"});
   remote->ask(session);
   session.set_text({.revision = 2, .before = "hunter", .kind = predict::FieldKind::Password});
@@ -113,7 +104,7 @@ TEST_F(Remote, APrivateFieldTakesBackWhatWasAsked) {
 TEST_F(Remote, AsksNothingWhereNothingCouldBeOffered) {
   TestServer server([](const std::string&) { return answer_of({" word"}); });
   const auto remote = asking(server);
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   for (const auto& [before, after] :
        std::vector<std::pair<std::string, std::string>>{{"", ""},
                                                         {"  \n", ""},
@@ -128,7 +119,7 @@ TEST_F(Remote, AsksNothingWhereNothingCouldBeOffered) {
 }
 
 TEST_F(Remote, SendsTheEndOfALongTextInWholeCharacters) {
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "我";
   for (int cut = 0; cut < 3; ++cut) {
@@ -148,7 +139,7 @@ TEST_F(Remote, ShowsNothingThatIsBlocked) {
   const auto list = predict::BlockList::parse("[en slur]\nawfulword\n", "test");
   ASSERT_TRUE(list) << list.error().message;
   const auto remote = asking(server, 0, &*list);
-  predict::Session session(engine());
+  predict::Session session(test_engine());
   session.set_text({.revision = 1, .before = "you are"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -177,7 +168,7 @@ bool wait_for_answer(TypeEditor& editor) {
 TEST_F(Remote, TheEditorMarksItsCandidatesAndPicksThem) {
   TestServer server([](const std::string&) { return answer_of({"orrow at noon", "s trip"}); });
   const auto remote = asking(server);
-  TypeEditor editor(engine(), predict::kRestOfFrame, remote.get());
+  TypeEditor editor(test_engine(), predict::kRestOfFrame, remote.get());
   press(editor, "see you tom");
   const std::string first = editor.offers().at(0).text;
   ASSERT_TRUE(wait_for_answer(editor)) << remote->last_error();
@@ -199,7 +190,7 @@ TEST_F(Remote, TheEditorShowsNoAnswerToAnOlderText) {
     return answer_of({request.find("see you tomo") != std::string::npos ? "rrow late" : "late"});
   });
   const auto remote = asking(server);
-  TypeEditor editor(engine(), predict::kRestOfFrame, remote.get());
+  TypeEditor editor(test_engine(), predict::kRestOfFrame, remote.get());
   press(editor, "see you tom");
   editor.handle({KeyKind::Text, "o"});  // the answer that comes is of the text before
   std::this_thread::sleep_for(std::chrono::milliseconds(150));

@@ -6,20 +6,12 @@
 
 #include "predict/test_shipped_engine.h"
 #include "simulated_user.h"
+#include "test_engine.h"
 #include "text/grapheme.h"
 #include "type_view.h"
 
 namespace laya::apps {
 namespace {
-
-const predict::Engine& engine() {
-  static const predict::Engine kEngine = [] {
-    predict::EnginePaths paths;
-    paths.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya";
-    return predict::Engine::open(paths, {}).value();
-  }();
-  return kEngine;
-}
 
 /// Presses one key after another, deciding after each.
 void press(TypeEditor& editor, std::string_view bytes) {
@@ -34,7 +26,7 @@ void press(TypeEditor& editor, std::string_view bytes) {
 }
 
 TEST(TypeEditor, OffersAGhostAndAcceptsItByWordOrWhole) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "see you tom");
   ASSERT_TRUE(std::string_view("orrow morning").starts_with(editor.ghost().substr(0, 5)));
   ASSERT_FALSE(editor.offers().empty());
@@ -47,7 +39,7 @@ TEST(TypeEditor, OffersAGhostAndAcceptsItByWordOrWhole) {
 }
 
 TEST(TypeEditor, TypedThroughGhostGetsShorterAndAnotherLetterClearsIt) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "see you tom");
   ASSERT_FALSE(editor.ghost().empty());
   const std::string ghost(editor.ghost());
@@ -58,7 +50,7 @@ TEST(TypeEditor, TypedThroughGhostGetsShorterAndAnotherLetterClearsIt) {
 }
 
 TEST(TypeEditor, EscapeHidesUntilTheNextKey) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "see you tom\x1b");
   EXPECT_EQ(editor.ghost(), "");
   EXPECT_TRUE(editor.offers().empty());
@@ -67,7 +59,7 @@ TEST(TypeEditor, EscapeHidesUntilTheNextKey) {
 }
 
 TEST(TypeEditor, PickedWordOwesASpaceThatIsNotDoubled) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor,
         "see you tom\x1b"
         "1");
@@ -125,7 +117,7 @@ TEST(TypeEditor, GoesOnFromACorrection) {
 }
 
 TEST(TypeEditor, ErasesAndMovesByWholeClusters) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "a👨‍👩‍👧é");
   press(editor, "\x1b[D\x1b[D");
   EXPECT_EQ(editor.before(), "a");
@@ -137,7 +129,7 @@ TEST(TypeEditor, ErasesAndMovesByWholeClusters) {
 }
 
 TEST(TypeEditor, ErasesALineAndAWord) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "one two\rthree four\x17");
   EXPECT_EQ(editor.before(), "one two\nthree ");
   press(editor, "\x15");
@@ -147,7 +139,7 @@ TEST(TypeEditor, ErasesALineAndAWord) {
 }
 
 TEST(TypeEditor, TakesAMegabyteOfPasteAndGoesOn) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   std::string big;
   while (big.size() < (1u << 20)) big += "some 文字 \xFF and 👍 ";
   press(editor, "\x1b[200~" + big + "\x1b[201~see you tom");
@@ -164,7 +156,7 @@ TEST(TypeEditor, TakesAMegabyteOfPasteAndGoesOn) {
 }
 
 TEST(TypeView, FitsEverySizeWithTheCaretInside) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "我们 see you tom");
   for (std::size_t rows = 1; rows < 12; ++rows) {
     for (std::size_t columns = 1; columns < 30; ++columns) {
@@ -180,7 +172,7 @@ TEST(TypeView, FitsEverySizeWithTheCaretInside) {
 }
 
 TEST(TypeView, ShowsTextGhostListAndFigures) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "我们 see you tom");
   const Screen screen = draw(editor, 10, 60, "model");
   EXPECT_TRUE(screen.row_text(1).starts_with("我们 see you tomorrow")) << screen.row_text(1);
@@ -193,7 +185,7 @@ TEST(TypeView, ShowsTextGhostListAndFigures) {
 }
 
 TEST(SimulatedUser, TypesWhatWasMeantAndSavesKeys) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   const std::string text = "see you tomorrow morning\nthank you very much for your help\n我们去\n";
   editor.decide();
   while (editor.before().size() < text.size()) {
@@ -206,7 +198,7 @@ TEST(SimulatedUser, TypesWhatWasMeantAndSavesKeys) {
 }
 
 TEST(TypeView, NamesTheDecoderWhereThereIsRoomAndTellsNothingOfItWithout) {
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   press(editor, "see you");
   EXPECT_EQ(editor.deep_fd(), -1);
   EXPECT_FALSE(editor.take_deep_answers());

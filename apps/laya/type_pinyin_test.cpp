@@ -9,19 +9,11 @@
 #include "pinyin/libime_data.h"
 #include "pty_program.h"
 #include "run_laya.h"
+#include "test_engine.h"
 #include "type_editor.h"
 
 namespace laya::apps {
 namespace {
-
-const predict::Engine& engine() {
-  static const predict::Engine kEngine = [] {
-    predict::EnginePaths paths;
-    paths.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya";
-    return predict::Engine::open(paths, {}).value();
-  }();
-  return kEngine;
-}
 
 const std::string kToggle(1, '\0');
 
@@ -51,7 +43,7 @@ class TypePinyin : public testing::Test {
     return number <= editor_.offers().size() ? editor_.offers()[number - 1].text : "";
   }
 
-  TypeEditor editor_{engine()};
+  TypeEditor editor_{test_engine()};
 };
 
 TEST(ChineseMark, IsTypedButNotInsideNumbers) {
@@ -180,7 +172,7 @@ TEST_F(TypePinyin, IsSeenOnTheTerminal) {
 
 TEST(TypePinyinWithoutData, SaysWhyAndStaysOff) {
   if (has_libime()) GTEST_SKIP() << "libime is installed";
-  TypeEditor editor(engine());
+  TypeEditor editor(test_engine());
   editor.handle({KeyKind::Pinyin, {}});
   EXPECT_FALSE(editor.is_pinyin());
   EXPECT_FALSE(editor.notice().empty());
