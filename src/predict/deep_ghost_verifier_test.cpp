@@ -55,10 +55,10 @@ struct Guesser : GhostGuide {
     std::int32_t at = TokenTrie::kTop;
     for (std::size_t i = tokens.size(); i < right.size() && drafts.size() < columns; ++i) {
       if (how == Guess::RightThenWrong && i % 3 == 2) {
-        drafts.add(at, (right[i] + 1) % kRows);
+        drafts.add(at, static_cast<TokenId>((right[i] + 1) % kRows));
         return;
       }
-      drafts.add(at, (right[i] + 2) % kRows);  // a wrong sister first
+      drafts.add(at, static_cast<TokenId>((right[i] + 2) % kRows));  // a wrong sister first
       at = drafts.add(at, right[i]);
     }
   }

@@ -136,6 +136,7 @@ TEST(DeepTier, RefusesMoreThanItsRingHolds) {
     EXPECT_TRUE(line.submit(count));
   }
   EXPECT_FALSE(line.submit(count));
+  line.cancel();  // before the tasks are gone
 }
 
 TEST(DeepTier, TheDescriptorTellsThatATaskEnded) {
