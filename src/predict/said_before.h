@@ -39,8 +39,6 @@ class SaidBefore {
   /// tokens they have seen (Witten and Bell 1991, method C).
   Guesses guess(std::span<const TokenId> behind) const;
 
-  void clear() { entries_.assign(kEntries, Entry{}); }
-
  private:
   static constexpr std::size_t kEntries = std::size_t{1} << 15U;
   static constexpr std::size_t kNexts = 4;
