@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "text/units.h"
+
 namespace laya::predict {
 namespace {
 
@@ -20,12 +22,9 @@ bool has_usual_capitals(std::string_view typed, std::string_view usual) {
          static_cast<std::size_t>(capitals) == typed.size() || typed == usual;
 }
 
-char lower(char c) { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 PinyinEnglish::PinyinEnglish(const Engine& engine) : engine_(&engine) {
-  lower_.reserve(kMaxLetters);
   words_.reserve(kMaxLetters);
   pieces_.ids.reserve(kMaxLetters * kMaxLetters);
   pieces_.ends.reserve(kMaxLetters * kMaxLetters);
@@ -49,10 +48,9 @@ std::span<const PinyinEnglish::Word> PinyinEnglish::ending(std::string_view lett
     if (start > 0 && is_capital(typed.front()) && is_capital(letters[start - 1])) {
       continue;  // the end of a word in capitals
     }
-    lower_.clear();
-    std::ranges::transform(typed, std::back_inserter(lower_), lower);
+    std::array<char, kMaxLetters> key;
     Word word;
-    word.word = table->find(lower_);
+    word.word = table->find({key.data(), text::copy_lower(typed, key.data(), key.size())});
     if (word.word == model::kUnknownWord || !table->is_word(word.word) ||
         !has_usual_capitals(typed, table->display(word.word))) {
       continue;
@@ -63,6 +61,7 @@ std::span<const PinyinEnglish::Word> PinyinEnglish::ending(std::string_view lett
       engine_->tokenizer()->encode_chunk(table->display(word.word), pieces_, 0);
       if (pieces_.ids.size() - word.first_piece > kMaxPieces) {
         pieces_.ids.resize(word.first_piece);
+        pieces_.ends.resize(word.first_piece);
         continue;
       }
     }
@@ -80,13 +79,12 @@ float PinyinEnglish::log_prob_of_begun(const model::NgramContext& state,
   if (table == nullptr || letters.size() < kMinBegun || letters.size() > kMaxLetters) {
     return -std::numeric_limits<float>::infinity();
   }
-  std::ranges::transform(letters, key.begin(), lower);
-  const std::string_view prefix(key.data(), letters.size());
+  const std::string_view prefix(key.data(), text::copy_lower(letters, key.data(), key.size()));
   const std::size_t count = table->top_words(state, prefix, best);
   float sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (table->text(best[i].word).size() > prefix.size()) {
-      sum += std::exp(table->log_prob(state, best[i].word));
+      sum += std::exp(best[i].log_prob);
     }
   }
   return std::log(sum);

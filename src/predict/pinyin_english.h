@@ -51,7 +51,6 @@ class PinyinEnglish {
 
  private:
   const Engine* engine_;
-  std::string lower_;
   std::vector<Word> words_;
   text::Tokens pieces_;
 };

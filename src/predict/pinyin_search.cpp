@@ -140,7 +140,8 @@ std::span<const PinyinHypothesis> PinyinSearch::column(std::size_t place) const 
 }
 
 float PinyinSearch::total_of(const PinyinHypothesis& h) const {
-  return weights_.words * h.words + weights_.characters * h.characters + h.penalty;
+  return weights_.words * h.words + weights_.characters * h.characters + h.penalty +
+         weights_.english * static_cast<float>(h.english_words);
 }
 
 void PinyinSearch::append_text(const PinyinHypothesis& hypothesis, std::string* out) const {
@@ -292,7 +293,7 @@ void PinyinSearch::add_english() {
       next.begin = word.start;
       next.end = static_cast<std::uint16_t>(letters().size());
       next.last = pinyin::LastSyllable::Whole;
-      next.penalty += weights_.english;
+      ++next.english_words;
       next.text_hash = mix(next.text_hash, 0x20000U + word.word);
       if (words != nullptr) {
         next.words += words->log_prob(previous.word_state, words->unknown(), &next.word_state);
@@ -336,7 +337,8 @@ void PinyinSearch::add_begun_english() {
     next.begin = static_cast<std::uint16_t>(start);
     next.end = static_cast<std::uint16_t>(typed.size());
     next.last = pinyin::LastSyllable::Open;
-    next.penalty += weights_.english + weights_.open;
+    next.penalty += weights_.open;
+    ++next.english_words;
     next.characters += log_p;
     if (model_->words() != nullptr) {
       const pinyin::WordModel& words = *model_->words();

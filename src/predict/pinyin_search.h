@@ -52,11 +52,12 @@ struct PinyinHypothesis {
   pinyin::LastSyllable last = pinyin::LastSyllable::Whole;
   PinyinNetwork::Node node = PinyinNetwork::kRoot;
   std::uint64_t text_hash = 0;
+  std::uint16_t english_words = 0;
   // Natural logarithms of the whole.
   float words = 0;
   float characters = 0;
-  float penalty = 0;
-  float total = 0;  ///< by PinyinWeights
+  float penalty = 0;  ///< < 0: not spelt in full
+  float total = 0;    ///< by PinyinWeights
   pinyin::WordState word_state;
   model::NgramContext table_state;
 };

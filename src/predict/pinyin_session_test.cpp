@@ -7,6 +7,7 @@
 
 #include "base/allocation_counter.h"
 #include "pinyin/test_lexicon.h"
+#include "predict/block_list.h"
 #include "predict/test_engine.h"
 
 namespace laya::predict {
@@ -149,6 +150,23 @@ TEST(PinyinEnglish, FindsTheWordsThatEndHere) {
   EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, "qqqq")));
   EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, "to"))) << "too short to tell";
   EXPECT_FALSE(std::isfinite(english.log_prob_of_begun(none, std::string(40, 't'))));
+}
+
+// English words weigh a reading up; they do not make initials a word spelt in full.
+TEST(PinyinSession, BlocksWhatInitialsMayMeanBehindEnglishWordsToo) {
+  auto engine = Engine::from_parts(nullptr, nullptr, &test_table(), {});
+  ASSERT_TRUE(engine);
+  engine->set_block_list(
+      std::make_unique<const BlockList>(*BlockList::parse("[zh test]\n中国\n", "list")));
+  const PinyinModel model(*engine, {pinyin::make_lexicon(pinyin::everyday_words()), nullptr});
+  PinyinSession session(model);
+  for (const char* words : {"", "tomorrow", "see'you'tomorrow"}) {
+    ASSERT_TRUE(session.set_context(""));
+    ASSERT_TRUE(session.type(std::string(words) + "zhg"));
+    for (const std::string& text : list(session)) {
+      EXPECT_EQ(text.find("中国"), std::string::npos) << text;
+    }
+  }
 }
 
 // 22: long input is bounded, and what is typed beyond it is refused, not dropped in silence.
