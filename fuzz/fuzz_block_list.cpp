@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "predict/block_list.h"
+#include "predict/source/block_list.h"
 
 using laya::fuzz::require;
 using laya::predict::BlockList;

@@ -7,7 +7,7 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
-#include "model/decision_model.h"
+#include "model/decision/decision_model.h"
 
 using laya::ErrorCode;
 using laya::Status;

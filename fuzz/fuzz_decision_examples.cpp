@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "model/decision_config.h"
-#include "train/decision_examples.h"
+#include "model/decision/decision_config.h"
+#include "train/decision/decision_examples.h"
 
 using laya::fuzz::require;
 

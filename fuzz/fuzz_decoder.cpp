@@ -7,7 +7,7 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
-#include "model/decoder_loading.h"
+#include "model/decoder/decoder_loading.h"
 
 using laya::ErrorCode;
 using laya::Status;

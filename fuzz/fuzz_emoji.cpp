@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "predict/emoji_table.h"
+#include "predict/offers/emoji_table.h"
 
 using laya::fuzz::require;
 using laya::predict::EmojiTable;

@@ -7,8 +7,8 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
-#include "predict/corrector.h"
-#include "predict/lexicon.h"
+#include "predict/offers/corrector.h"
+#include "predict/offers/lexicon.h"
 
 using laya::format::Forgery;
 using laya::format::ModelFile;

@@ -7,8 +7,8 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
-#include "model/language_model.h"
-#include "model/model_loading.h"
+#include "model/gru/language_model.h"
+#include "model/gru/model_loading.h"
 
 using laya::ErrorCode;
 using laya::TokenId;

@@ -7,7 +7,7 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
-#include "model/ngram.h"
+#include "model/ngram/ngram.h"
 
 using laya::format::Forgery;
 using laya::format::ModelFile;

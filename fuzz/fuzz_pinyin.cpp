@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "fuzz_target.h"
 #include "pinyin/lexicon.h"
-#include "predict/pinyin_session.h"
+#include "predict/pinyin/pinyin_session.h"
 
 using laya::fuzz::require;
 namespace predict = laya::predict;

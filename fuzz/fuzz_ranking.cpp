@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "train/ranking_file.h"
+#include "train/decision/ranking_file.h"
 
 using laya::fuzz::require;
 using laya::train::kMaxRankingCandidates;

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "settings.h"
+#include "setup/settings.h"
 
 using laya::fuzz::require;
 

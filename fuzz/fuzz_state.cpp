@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fuzz_target.h"
-#include "model/gru_state.h"
-#include "model/random_model.h"
+#include "model/bench/random_model.h"
+#include "model/gru/gru_state.h"
 #include "sealed.h"
 
 using laya::fuzz::require;

@@ -5,12 +5,12 @@
 
 #include "base/atomic_file.h"
 #include "format/model_writer.h"
-#include "model/decision_config.h"
-#include "model/decision_quantize.h"
-#include "model/ngram_test_table.h"
-#include "model/quantize.h"
-#include "model/random_decoder.h"
-#include "model/random_model.h"
+#include "model/bench/random_decoder.h"
+#include "model/bench/random_model.h"
+#include "model/decision/decision_config.h"
+#include "model/decision/decision_quantize.h"
+#include "model/gru/quantize.h"
+#include "model/ngram/ngram_test_table.h"
 
 using laya::Status;
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "run_laya.h"
+#include "common/run_laya.h"
 
 namespace laya::apps {
 namespace {

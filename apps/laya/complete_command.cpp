@@ -1,4 +1,4 @@
-#include "complete_command.h"
+#include "laya/complete_command.h"
 
 #include <chrono>
 #include <cstdio>
@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "complete_pinyin.h"
-#include "model_lookup.h"
-#include "predict/session.h"
-#include "remote_answers.h"
-#include "settings.h"
+#include "laya/complete_pinyin.h"
+#include "predict/session/session.h"
+#include "setup/model_lookup.h"
+#include "setup/remote_answers.h"
+#include "setup/settings.h"
 
 namespace laya::apps {
 namespace {
@@ -91,15 +91,15 @@ void print(const predict::Reply& reply, const InstantTier& instant, const std::s
            const RemoteAnswer& remote) {
   std::size_t number = 0;
   for (const predict::Candidate& candidate : reply.candidates) {
-    std::printf("%zu  %s  (%.2f, %s)\n", ++number, printable(candidate.text).c_str(),
+    std::printf("%zu  %s  (%.2f, %s)\n", ++number, base::printable(candidate.text).c_str(),
                 candidate.log_prob, predict::origin_name(candidate.origin));
   }
   for (const RemoteCandidate& candidate : remote.candidates) {
-    std::printf("%zu  %s  (%s)\n", ++number, printable(candidate.text).c_str(),
+    std::printf("%zu  %s  (%s)\n", ++number, base::printable(candidate.text).c_str(),
                 predict::origin_name(RemoteCandidate::kOrigin));
   }
   if (reply.has_ghost) {
-    std::printf("ghost: \"%s\"  (%.2f)\n", printable(reply.ghost.text).c_str(),
+    std::printf("ghost: \"%s\"  (%.2f)\n", base::printable(reply.ghost.text).c_str(),
                 reply.ghost.log_prob);
   }
   if (number == 0 && !reply.has_ghost) {
@@ -113,10 +113,10 @@ void print(const predict::Reply& reply, const InstantTier& instant, const std::s
                 static_cast<unsigned>(reply.deep_passes));
   }
   if (!remote.name.empty()) {
-    std::printf("%s: %s\n", printable(remote.name).c_str(),
+    std::printf("%s: %s\n", base::printable(remote.name).c_str(),
                 remote.problem.empty()
                     ? (std::to_string(static_cast<long>(remote.latency_us / 1000)) + " ms").c_str()
-                    : printable(remote.problem).c_str());
+                    : base::printable(remote.problem).c_str());
   }
 }
 
@@ -148,8 +148,8 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   if (!engine) return fail(outcome, engine.error());
   if (!options.pinyin.empty()) {
     const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
-    return complete_pinyin(*engine,
-                           {options.pinyin, context, options.count, deep, options.json}, outcome);
+    return complete_pinyin(*engine, {options.pinyin, context, options.count, deep, options.json},
+                           outcome);
   }
 
   RemoteAnswer answer;

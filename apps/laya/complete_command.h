@@ -1,7 +1,7 @@
 // `laya complete`: what would be offered at this place? Once, for people and for programs.
 #pragma once
 
-#include "command.h"
+#include "common/command.h"
 
 namespace laya::apps {
 

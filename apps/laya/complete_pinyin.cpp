@@ -1,12 +1,12 @@
-#include "complete_pinyin.h"
+#include "laya/complete_pinyin.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 
 #include "base/clock.h"
-#include "predict/pinyin_session.h"
-#include "printable.h"
+#include "base/printable.h"
+#include "predict/pinyin/pinyin_session.h"
 
 namespace laya::apps {
 
@@ -36,7 +36,7 @@ void complete_pinyin(const predict::Engine& engine, const CompletePinyin& wanted
     std::size_t number = 0;
     for (const predict::PinyinCandidate& candidate : shown) {
       std::printf("%zu  %s  (%s, %u letters)\n", ++number,
-                  printable(std::string(candidate.text)).c_str(),
+                  base::printable(std::string(candidate.text)).c_str(),
                   predict::pinyin_kind_name(candidate.kind), unsigned{candidate.consumed});
     }
     std::printf("slowest key %.2f ms", static_cast<double>(longest_ns) / 1e6);

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "command.h"
-#include "model_lookup.h"
-#include "predict/engine.h"
+#include "common/command.h"
+#include "predict/engine/engine.h"
+#include "setup/model_lookup.h"
 
 namespace laya::apps {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "training_probe.h"
+#include "laya/training_probe.h"
 
 namespace laya::apps {
 

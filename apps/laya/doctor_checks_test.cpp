@@ -1,4 +1,4 @@
-#include "doctor_checks.h"
+#include "laya/doctor_checks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "doctor_command.h"
+#include "laya/doctor_command.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -8,13 +8,13 @@
 #include <memory>
 #include <thread>
 
-#include "doctor_checks.h"
 #include "format/model_file.h"
-#include "model_lookup.h"
-#include "settings.h"
+#include "laya/doctor_checks.h"
+#include "laya/training_probe.h"
+#include "setup/model_lookup.h"
+#include "setup/settings.h"
 #include "simd/cpu_features.h"
 #include "simd/dispatch.h"
-#include "training_probe.h"
 
 namespace laya::apps {
 namespace {

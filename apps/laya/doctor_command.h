@@ -2,7 +2,7 @@
 // it?
 #pragma once
 
-#include "command.h"
+#include "common/command.h"
 
 namespace laya::apps {
 

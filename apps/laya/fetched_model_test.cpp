@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/run_laya.h"
 #include "format/model_file.h"
-#include "model/decoder_loading.h"
-#include "model/token_stream.h"
-#include "pty_program.h"
-#include "run_laya.h"
+#include "laya/type/pty_program.h"
+#include "model/decoder/decoder_loading.h"
+#include "model/decoder/token_stream.h"
 #include "text/subword_tokenizer.h"
 
 namespace laya::apps {

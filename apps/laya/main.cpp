@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "bench_command.h"
-#include "command.h"
-#include "compare_command.h"
-#include "complete_command.h"
-#include "convert_command.h"
-#include "doctor_command.h"
-#include "eval_command.h"
-#include "inspect_command.h"
-#include "model_command.h"
-#include "quantize_command.h"
-#include "replay_command.h"
-#include "simulate_command.h"
-#include "train_command.h"
-#include "type_command.h"
-#include "vocabulary_command.h"
+#include "common/command.h"
+#include "laya-train/eval/compare_command.h"
+#include "laya-train/eval/eval_command.h"
+#include "laya-train/eval/simulate_command.h"
+#include "laya-train/train/quantize_command.h"
+#include "laya-train/train/train_command.h"
+#include "laya-train/train/vocabulary_command.h"
+#include "laya/bench/bench_command.h"
+#include "laya/complete_command.h"
+#include "laya/doctor_command.h"
+#include "laya/models/convert_command.h"
+#include "laya/models/inspect_command.h"
+#include "laya/models/model_command.h"
+#include "laya/replay_command.h"
+#include "laya/type/type_command.h"
 
 namespace {
 

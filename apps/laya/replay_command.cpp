@@ -1,4 +1,4 @@
-#include "replay_command.h"
+#include "laya/replay_command.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "data_files.h"
-#include "model_lookup.h"
-#include "simulated_user.h"
+#include "laya/type/simulated_user.h"
+#include "laya/type/type_editor.h"
+#include "setup/data_files.h"
+#include "setup/model_lookup.h"
 #include "text/grapheme.h"
-#include "type_editor.h"
 
 namespace laya::apps {
 namespace {
@@ -83,17 +83,18 @@ void print_step(const TypeEditor& editor, const Key& key, bool colours) {
   const std::size_t newline = before.rfind('\n');
   const std::string_view line = before.substr(newline == std::string_view::npos ? 0 : newline + 1);
   std::string ghost(head(editor.ghost(), kGhostColumns));
-  const std::string typed = printable(tail(line, kTextColumns));
-  std::string shown = typed + (ghost.empty() ? "" : "[" + printable(ghost) + "]");
+  const std::string typed = base::printable(tail(line, kTextColumns));
+  std::string shown = typed + (ghost.empty() ? "" : "[" + base::printable(ghost) + "]");
   const std::size_t columns = kTextColumns + kGhostColumns + 2;
   const std::string padding(columns - std::min(columns, text::display_width(shown)), ' ');
   if (colours && !ghost.empty()) {
-    shown = typed + "\x1b[90m[" + printable(ghost) + "]\x1b[0m";
+    shown = typed + "\x1b[90m[" + base::printable(ghost) + "]\x1b[0m";
   }
   std::string list;
   std::size_t number = 0;
   for (const TypeEditor::Offer& offer : editor.offers()) {
-    list += (number == 0 ? "" : "  ") + std::to_string(number + 1) + " " + printable(offer.text);
+    list +=
+        (number == 0 ? "" : "  ") + std::to_string(number + 1) + " " + base::printable(offer.text);
     ++number;
   }
   std::printf("%s %s%s  %5.2f ms  %s\n", padded(name_of(key), 6).c_str(), shown.c_str(),

@@ -2,7 +2,7 @@
 // what it saved.
 #pragma once
 
-#include "command.h"
+#include "common/command.h"
 
 namespace laya::apps {
 

@@ -5,12 +5,12 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "predict/deep_ghost.h"
-#include "predict/deep_source.h"
-#include "predict/list_builder.h"
-#include "predict/network_source.h"
-#include "predict/ngram_source.h"
-#include "predict/typed_text.h"
+#include "predict/deep/deep_source.h"
+#include "predict/ghost/deep_ghost.h"
+#include "predict/instant/network_source.h"
+#include "predict/instant/ngram_source.h"
+#include "predict/list/list_builder.h"
+#include "predict/source/typed_text.h"
 #include "text/tokenizer.h"
 
 namespace laya::eval {
@@ -53,7 +53,7 @@ struct Sources {
   explicit Sources(const Engine& engine)
       : deep(*engine.deep(), engine.index(), engine.ngrams(), engine.threads(),
              engine.deep_options()),
-        lists(engine),
+        lists({&engine.index(), engine.ngrams(), engine.ranker()}),
         ghost(engine.deep()->decoder(), engine.deep()->tokenizer(), engine.network()),
         vocabulary(engine.tokenizer() != nullptr ? &engine.tokenizer()->vocabulary() : nullptr) {
     if (engine.ngrams() != nullptr) {
@@ -158,7 +158,6 @@ Result<GhostBenchResult> bench_ghost(const Engine& engine, const std::vector<std
     request.cache = &sources->deep.cache();
     request.root_probs = sources->deep.root_probs();
     request.closed_bytes = sources->deep.closed_bytes();
-    request.main_tokens = sources->deep.main_tokens();
     const NodesOfList known(sources->deep.tree());
     request.known = &known;
     request.text = &sources->text;

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "eval/evaluate.h"
-#include "predict/engine.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

@@ -9,7 +9,7 @@
 #include "eval/interval_json.h"
 #include "eval/quantile.h"
 #include "eval/typist.h"
-#include "predict/session.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 namespace {

@@ -18,9 +18,9 @@
 #include "base/result.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
-#include "predict/deep_statistics.h"
-#include "predict/engine.h"
-#include "predict/session.h"
+#include "predict/deep/deep_statistics.h"
+#include "predict/engine/engine.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 

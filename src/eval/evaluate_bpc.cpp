@@ -8,9 +8,9 @@
 
 #include "base/utf8.h"
 #include "eval/measured_share.h"
-#include "model/language_model.h"
-#include "predict/deep_model.h"
-#include "predict/sentence_scorer.h"
+#include "model/gru/language_model.h"
+#include "predict/deep/deep_model.h"
+#include "predict/deep/sentence_scorer.h"
 #include "text/tokenizer.h"
 
 namespace laya::eval {

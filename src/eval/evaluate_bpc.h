@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
-#include "predict/engine.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

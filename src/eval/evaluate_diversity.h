@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
-#include "predict/engine.h"
-#include "predict/session.h"
+#include "predict/engine/engine.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 

@@ -17,8 +17,8 @@
 #include "base/result.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
-#include "predict/deep_statistics.h"
-#include "predict/engine.h"
+#include "predict/deep/deep_statistics.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

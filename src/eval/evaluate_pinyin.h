@@ -15,7 +15,7 @@
 #include "eval/evaluate_rerank.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
-#include "predict/pinyin_session.h"
+#include "predict/pinyin/pinyin_session.h"
 
 namespace laya::eval {
 

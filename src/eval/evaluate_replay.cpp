@@ -7,7 +7,7 @@
 #include "eval/ghost_match.h"
 #include "eval/measured_share.h"
 #include "eval/quantile.h"
-#include "predict/session.h"
+#include "predict/session/session.h"
 #include "text/script.h"
 
 namespace laya::eval {

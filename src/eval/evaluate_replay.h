@@ -18,8 +18,8 @@
 #include "eval/interval.h"
 #include "eval/key_log.h"
 #include "eval/lines.h"
-#include "predict/deep_statistics.h"
-#include "predict/engine.h"
+#include "predict/deep/deep_statistics.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "eval/instant_scorer.h"
 #include "eval/quantile.h"
-#include "predict/deep_model.h"
-#include "predict/instant_scorer.h"
-#include "predict/sentence_scorer.h"
+#include "predict/deep/deep_model.h"
+#include "predict/deep/sentence_scorer.h"
 
 namespace laya::eval {
 namespace {

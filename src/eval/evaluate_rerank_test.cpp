@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "predict/instant_scorer.h"
-#include "predict/test_deep_models.h"
-#include "predict/test_engine.h"
-#include "predict/test_slow_decoder.h"
+#include "eval/instant_scorer.h"
+#include "predict/deep/test_deep_models.h"
+#include "predict/deep/test_slow_decoder.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

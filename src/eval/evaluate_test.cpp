@@ -6,7 +6,7 @@
 
 #include "eval/evaluate_next.h"
 #include "eval/learn_mixing.h"
-#include "predict/test_engine.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

@@ -12,7 +12,7 @@
 #include "eval/frozen_set.h"
 #include "eval/ghost_cases.h"
 #include "eval/ghost_match.h"
-#include "predict/test_engine.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

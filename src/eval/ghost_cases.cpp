@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "eval/interval_json.h"
 #include "eval/lines.h"
-#include "predict/session.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 #include "eval/interval.h"
-#include "predict/engine.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
-#include "predict/han_search.h"
-#include "predict/session.h"
-#include "predict/source.h"
+#include "predict/list/han_search.h"
+#include "predict/session/session.h"
+#include "predict/source/source.h"
 #include "text/script.h"
 #include "text/units.h"
 

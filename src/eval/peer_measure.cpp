@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "eval/quantile.h"
-#include "predict/session.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 namespace {

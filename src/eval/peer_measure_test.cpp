@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "predict/test_engine.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "predict/rank_features.h"
-#include "predict/session.h"
+#include "predict/list/rank_features.h"
+#include "predict/session/session.h"
 #include "text/script.h"
 
 namespace laya::eval {

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "eval/key_log.h"
 #include "eval/lines.h"
-#include "predict/engine.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

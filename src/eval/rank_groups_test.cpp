@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "predict/rank_features.h"
-#include "predict/test_engine.h"
+#include "predict/list/rank_features.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/utf8.h"
 #include "eval/simulator_slips.h"
-#include "model/split_mix.h"
-#include "predict/session.h"
+#include "model/core/split_mix.h"
+#include "predict/session/session.h"
 #include "text/grapheme.h"
 #include "text/script.h"
 

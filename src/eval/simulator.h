@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 #include "eval/key_log.h"
-#include "predict/engine.h"
+#include "predict/engine/engine.h"
 
 namespace laya::eval {
 

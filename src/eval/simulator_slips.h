@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "eval/key_log.h"
-#include "model/split_mix.h"
+#include "model/core/split_mix.h"
 
 namespace laya::eval {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "eval/simulator_slips.h"
-#include "predict/test_engine.h"
+#include "predict/session/test_engine.h"
 
 namespace laya::eval {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "predict/session.h"
+#include "predict/session/session.h"
 
 namespace laya::eval {
 

@@ -1,7 +1,0 @@
-#include "training_probe.h"
-
-namespace laya::apps {
-
-TrainingProbe probe_training() { return {}; }
-
-}  // namespace laya::apps

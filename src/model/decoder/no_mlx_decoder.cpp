@@ -1,0 +1,11 @@
+#include "model/decoder/decoder_backends.h"
+
+namespace laya::model {
+
+Result<std::unique_ptr<Decoder>> make_mlx_decoder(const DecoderConfig&, OwnedFloatDecoder) {
+  return Error{ErrorCode::Unsupported,
+               "this build has no MLX backend; 'make setup' fetches MLX, then build again, or use "
+               "the cpu backend"};
+}
+
+}  // namespace laya::model

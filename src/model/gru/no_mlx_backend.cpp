@@ -1,0 +1,12 @@
+#include "model/gru/mlx_backend.h"
+
+namespace laya::model {
+
+Result<std::unique_ptr<LanguageModel>> make_mlx_model(const GruConfig&, OwnedFloatWeights,
+                                                      MlxWeights) {
+  return Error{ErrorCode::Unsupported,
+               "this build has no MLX backend; 'make setup' fetches MLX, then build again, or use "
+               "the cpu backend"};
+}
+
+}  // namespace laya::model

@@ -1,0 +1,103 @@
+#include "predict/engine/deep_service.h"
+
+#include <utility>
+
+#include "model/decoder/decoder.h"
+#include "predict/deep/deep_index.h"
+#include "predict/deep/deep_opening.h"
+#include "predict/deep/deep_tree.h"
+#include "text/subword_tokenizer.h"
+
+namespace laya::predict {
+namespace {
+
+std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000); }
+
+}  // namespace
+
+Status check_deep_memory(std::size_t limit_mb, const std::string& name, std::size_t weights_bytes,
+                         std::size_t session_bytes) {
+  const std::size_t limit = limit_mb * 1'000'000;
+  if (weights_bytes > limit || session_bytes > limit - weights_bytes) {
+    return Error{ErrorCode::TooLarge, name + ": needs " + megabytes(weights_bytes + session_bytes) +
+                                          " MB, deep_memory_mb is " + std::to_string(limit_mb) +
+                                          "; raise it or choose a smaller model (laya model list)"};
+  }
+  return {};
+}
+
+std::size_t deep_session_bytes(const DeepModel& model, const DeepOptions& options) {
+  const model::DecoderConfig& config = model.decoder().config();
+  const std::size_t token = std::size_t{config.layers} * config.kv_dim() * 2 * 2;  // fp16
+  return (options.context_tokens * 3 / 2 + model::KvOptions{}.tree_nodes) * token +
+         DeepTree::kMaxNodes * std::size_t{config.vocabulary_size} * sizeof(float) +
+         options.prefix_mb * 1'000'000;
+}
+
+DeepService::DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
+                         model::Threads threads)
+    : loader_(std::move(loader)),
+      network_(network),
+      options_(std::move(options)),
+      threads_(threads) {}
+
+DeepService::~DeepService() = default;
+
+void DeepService::Load::run(const base::CancelFlag&) {
+  [[maybe_unused]] const Status done = service->load();  // failure() tells
+}
+
+void DeepService::request() {
+  if (!requested_.exchange(true) && model() == nullptr) {
+    line_.submit(load_);
+  }
+}
+
+Status DeepService::load() {
+  const std::lock_guard loading(loading_);
+  if (loader_) {
+    const Loader loader = std::exchange(loader_, nullptr);
+    auto model = loader();
+    if (model) {
+      model_ = std::move(*model);
+      ghost_ = std::make_unique<DeepGhost>(model_->decoder(), model_->tokenizer(), network_);
+      read_openings();
+      ready_.store(model_.get(), std::memory_order_release);
+    } else {
+      const std::lock_guard lock(mutex_);
+      error_ = model.error();
+    }
+  }
+  if (const auto error = failure()) {
+    return *error;
+  }
+  return {};
+}
+
+// A few hundred tokens that stand before every text: read once, here, so that no key does.
+void DeepService::read_openings() {
+  const model::DecoderConfig& config = model_->decoder().config();
+  const DeepOpenings openings =
+      deep_openings(model_->tokenizer(), options_, model_->tables().knows_han());
+  const model::KvOptions session{.capacity_tokens = deep_capacity_tokens(options_, openings)};
+  prefixes_ = std::make_unique<model::PrefixCache>(config, session, options_.prefix_mb * 1'000'000);
+  for (const std::vector<TokenId>* tokens : {&openings.latin, &openings.han}) {
+    if (tokens->size() <= model::kMaxColumns ||
+        (tokens == &openings.han && *tokens == openings.latin)) {
+      continue;  // a pass at most
+    }
+    const auto workspace = model_->decoder().make_workspace(threads_);
+    model::KvCache cache(
+        config, {.capacity_tokens = static_cast<std::uint32_t>(tokens->size()), .tree_nodes = 0});
+    if (model_->decoder().prefill(*workspace, cache, *tokens, {})) {
+      prefixes_->pin(*tokens, cache);  // else every session reads it for itself
+    }
+  }
+}
+
+std::optional<Error> DeepService::failure() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+}  // namespace laya::predict

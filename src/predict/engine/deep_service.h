@@ -1,0 +1,89 @@
+// DeepService: an engine's deep tier — the decoder, opened when it is first wanted, the thread it
+// works on, and what all sessions share there.
+//
+// Nobody waits for the file: the worker opens it while the instant tier answers, and without it, or
+// if it cannot be used, everything works. Thread-safe but where said.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "model/decoder/prefix_cache.h"
+#include "predict/deep/deep_model.h"
+#include "predict/deep/deep_options.h"
+#include "predict/deep/deep_tier.h"
+#include "predict/ghost/deep_ghost.h"
+
+namespace laya::predict {
+
+/// TooLarge where `weights_bytes` + `session_bytes` exceed `limit_mb`; says what is needed, what
+/// the limit is, and what to do. `name`: the model's file or name.
+Status check_deep_memory(std::size_t limit_mb, const std::string& name, std::size_t weights_bytes,
+                         std::size_t session_bytes);
+/// Bytes of keys, values and distributions that one session of `model` holds, about, and what all
+/// sessions remember together.
+std::size_t deep_session_bytes(const DeepModel& model, const DeepOptions& options);
+
+class DeepService {
+ public:
+  using Loader = std::function<Result<std::unique_ptr<DeepModel>>()>;
+
+  /// `loader` is called once, by load(), which then reads the openings with `threads`. `network`
+  /// (may be nullptr) drafts ghosts; it must outlive the service.
+  DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
+              model::Threads threads);
+  ~DeepService();
+  DeepService(const DeepService&) = delete;
+  DeepService& operator=(const DeepService&) = delete;
+
+  /// The model if it is there; nullptr otherwise. Never waits.
+  const DeepModel* model() const { return ready_.load(std::memory_order_acquire); }
+  /// Asks the worker to load it. Returns at once; does nothing the second time.
+  void request();
+  /// Loads it on this thread (evaluation, tests, commands): whoever comes second waits for the
+  /// first and gets the same answer. A failure is final: the file is not opened again at each key.
+  Status load();
+  /// What load() failed with. Never waits.
+  std::optional<Error> failure() const;
+
+  /// Beginnings of texts that sessions have left, and the openings: whoever begins with one copies
+  /// it. A session takes back its own when it is cleared. Thread-safe; model() must be there.
+  model::PrefixCache& prefixes() { return *prefixes_; }
+
+  DeepTier& tier() { return tier_; }
+  /// Of the worker's thread only; model() must be there.
+  DeepGhost& ghost() { return *ghost_; }
+
+ private:
+  struct Load : DeepTask {
+    explicit Load(DeepService& s) : service(&s) {}
+    void run(const base::CancelFlag&) override;
+    DeepService* service;
+  };
+
+  void read_openings();
+
+  std::mutex loading_;
+  mutable std::mutex mutex_;  // of error_
+  Loader loader_;             // empty once called
+  const model::LanguageModel* network_;
+  const DeepOptions options_;
+  const model::Threads threads_;
+  std::unique_ptr<DeepModel> model_;
+  std::unique_ptr<model::PrefixCache> prefixes_;
+  std::unique_ptr<DeepGhost> ghost_;
+  std::optional<Error> error_;
+  std::atomic<const DeepModel*> ready_{nullptr};
+  std::atomic<bool> requested_{false};
+  DeepTier tier_;
+  Load load_{*this};
+  DeepLine line_{tier_};  // last: its end waits for the load
+};
+
+}  // namespace laya::predict

@@ -1,3 +1,0 @@
-// The trainer's inner loops, instruction set: base (flags in CMakeLists.txt).
-#define LAYA_KERNEL_SET base
-#include "train/kernels.inl"
