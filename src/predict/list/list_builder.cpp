@@ -250,7 +250,7 @@ void ListBuilder::order(const SearchSources& sources, const TypedText& text, con
     return a.han != nullptr ? a.han->han < b.han->han : a.offer->text < b.offer->text;
   };
   const std::size_t size = std::min(query.wanted, out->ranked.size());
-  const Ranker* ranker = engine_->ranker();
+  const Ranker* ranker = parts_.ranker;
   const bool ranks = ranker != nullptr && (query.deep_share == 0 || ranker->knows_deep());
   const bool looks = options_.features == Want::Yes;
   const std::size_t sorted = std::min(ranks || looks || options_.taste.diversity > 0
