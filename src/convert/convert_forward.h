@@ -2,7 +2,7 @@
 // tokens of some sequences: what `laya convert` measures against, and where the second moments that
 // the quantiser weighs errors with come from. Needs the memory of one layer, not of the model.
 //
-// The formulas are those of model/decoder_reference.cpp; kept apart on purpose, so that each checks
+// The formulas are those of decoder_reference.cpp; kept apart on purpose, so that each checks
 // the other (convert_test.cpp).
 #pragma once
 

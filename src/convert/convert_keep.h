@@ -53,8 +53,8 @@ Result<std::vector<TokenId>> kept_tokens(const format::Checkpoint& checkpoint,
 void count_tokens(const text::SubwordTokenizer& tokenizer, std::string_view text,
                   std::span<std::uint64_t> counts);
 
-/// The tables that this build knows: contents of models/deep/kept (convert_data.cpp is written
-/// by CMake).
+/// The tables that this build knows: contents of models/deep/kept, which CMake writes into a
+/// source file.
 std::span<const std::span<const std::byte>> built_in_kept_tables();
 
 }  // namespace laya::train

@@ -1,9 +1,9 @@
-// Evaluation: keystrokes saved, defined exactly as in trigram.py.
+// Evaluation: keystrokes saved, counted exactly as the baselines do (`laya-train peers`).
 //
-// Keystrokes saved (peers.md, 2b): a line's words are cut at white space; every character of a word
-// costs one key and so does the space after it, not after the line's last word. Before each key the
-// list is asked; if the word is in it (case ignored), accepting it costs one key and brings the
-// space. Nothing is counted twice, and the next line starts with an empty field.
+// A line's words are cut at white space; every character of a word costs one key and so does the
+// space after it, not after the line's last word. Before each key the list is asked; if the word is
+// in it (case ignored), accepting it costs one key and brings the space. Nothing is counted twice,
+// and the next line starts with an empty field.
 //
 // Ghost only: no list; where all of the ghost is what comes next (case ignored), one key takes all
 // of it, else, where its first word is, one key takes that; a space that follows comes with it.
@@ -24,8 +24,8 @@
 
 namespace laya::eval {
 
-/// LowerCased: the text is lower-cased before it is typed, as trigram.py does. AsTyped: letters
-/// keep their case, only the comparison ignores it.
+/// LowerCased: the text is lower-cased before it is typed, as the trigram baseline does. AsTyped:
+/// letters keep their case, only the comparison ignores it.
 enum class EvalCase : std::uint8_t { LowerCased, AsTyped };
 
 /// Whether to type the text once more with the ghost alone (slow: a phrase is searched every key).

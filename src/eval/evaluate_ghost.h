@@ -5,8 +5,7 @@
 // that is not asked. Case is ignored, as everywhere in this room.
 //   precision    of the ghosts shown, those of which every word is what follows
 //   useful       those whose first word is: one key could take it
-//   accepted     graphemes of a shown ghost that could be accepted, in whole words (mean; exact-
-//                accept length of peers.md)
+//   accepted     graphemes of a shown ghost that could be accepted, in whole words (mean)
 //   harm         keys at which a ghost is shown and is not right to its end
 #pragma once
 

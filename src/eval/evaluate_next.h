@@ -2,7 +2,7 @@
 //
 // English: at each word that follows a blank or begins the line, with 0 to 3 of its letters typed
 // (words longer than that only), a list of ten is asked for; the word counts where it stands (case
-// ignored). Chinese characters: before each Han character, next_han() is asked, as in chargram.py.
+// ignored). Chinese characters: before each Han character, next_han() is asked.
 // Chinese words: at each word start of a text whose words are known (segmented), the list; an entry
 // counts if the text goes on with it, whatever its length, so that tables of words and of
 // characters can be compared; `zh_word_exact` counts only the word itself.

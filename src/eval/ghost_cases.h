@@ -7,7 +7,7 @@
 //
 // A case gives 1 point for what was expected, 0 for a wrong ghost, and 0.3 for silence where a
 // ghost was expected: neither showing always nor never showing wins (the shape of Cotabby's
-// evaluation, peers.md 2b).
+// evaluation).
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,13 @@
 // GhostState: what a front end does with ghost and list between two replies. Text in, text out; no
 // model, no thread, no clock.
 //
-// Every front end (terminal, input method, editor) reuses it, so that these rules (design.md,
-// section 5) hold everywhere:
+// Every front end (terminal, input method, editor) reuses it, so that these rules hold
+// everywhere:
 //   - a reply of another revision than the latest edit's is dropped;
 //   - typing the ghost's next grapheme shortens it at once; any other key clears it in the same
-//   event;
+//     event;
 //   - the space after an accepted word is owed, not typed: a letter joins (title + s), punctuation
-//   attaches left, a typed space is
-//     not doubled, accepting another word pays it first;
+//     attaches left, a typed space is not doubled, accepting another word pays it first;
 //   - nothing of the ghost is ever committed on blur.
 // The caller performs the returned Change on its text and then sends the same Change to
 // Session::edit.

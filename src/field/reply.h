@@ -51,8 +51,8 @@ constexpr const char* origin_name(Origin origin) {
 }
 
 /// One entry of the list. Accepting it takes erase_before bytes away left of the caret and puts
-/// `insert` there. Where it takes nothing away: typed prefix + insert == text, byte for byte
-/// (peers.md, complaint 1); else insert == text.
+/// `insert` there. Where it takes nothing away: typed prefix + insert == text, byte for byte;
+/// else insert == text.
 struct Candidate {
   std::string_view
       text;  ///< the whole word or phrase as it will stand, typed prefix included, without a space

@@ -5,7 +5,7 @@
 //   url = "http://127.0.0.1:11434/v1/completions"
 //   model = "qwen2.5:0.5b"         # as the server calls it
 //   key_file = "remote.key"        # a file that holds the key (beside laya.toml unless absolute),
-//   or key_env = "LAYA_REMOTE_KEY"    # the environment variable that does; neither: no key
+//   key_env = "LAYA_REMOTE_KEY"    # or the environment variable that does; neither: no key
 //   time_limit_ms = 800
 //   pause_ms = 150                 # the text stands still so long before it is asked about
 //   tokens = 12                    # of a continuation

@@ -4,9 +4,9 @@
 // A chunk is, from left to right:
 //   "\n" alone, or one other blank control (tab, carriage return, …) alone;
 //   one Han character or CJK punctuation mark, with the ONE space behind it if there is one;
-//   a run of other characters that are not spaces, with the ONE space behind it if there is one; a
-//   run is cut after kMaxRunBytes, so that pasted text without spaces cannot make an edit slow; a
-//   space that stands behind none of these.
+//   a run of other characters that are not spaces, with the ONE space behind it if there is one (a
+//     run is cut after kMaxRunBytes, so that pasted text without spaces cannot make an edit slow);
+//   a space that stands behind none of these.
 // Cutting looks at nothing left of the chunk's start and at most one character right of its end.
 #pragma once
 

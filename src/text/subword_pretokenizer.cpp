@@ -2,9 +2,8 @@
 // letters, {N} numbers, \s Unicode White_Space):
 //   Gpt2    's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //   SmolLm  \p{N} alone, and Gpt2 on what lies between
-//   Llama3  (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
-//   ?[^\s\p{L}\p{N}]+[\r\n]*
-//           |\s*[\r\n]+|\s+(?!\S)|\s+
+//   Llama3  (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
+//           | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //   Qwen2   as Llama3 with \p{N} for \p{N}{1,3}
 // Alternatives are tried from the left and the first that fits is taken, as written.
 #include "text/subword_pretokenizer.h"

@@ -1,7 +1,7 @@
 // Units: what the n-gram table counts. An English word, one Han character, one run of digits, one
 // symbol, a line's end.
 //
-// The builder (src/train/ngram_builder.cpp) and the predictor cut text with this one function, so
+// The builder (ngram_builder.cpp) and the predictor cut text with this one function, so
 // the table is asked for what it was taught. Units are not the network's subword pieces
 // (src/text/tokenizer.h); both are cut from the same bytes. White space separates units and is
 // never one. Nothing here allocates, except append_lower().

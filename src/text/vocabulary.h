@@ -1,6 +1,6 @@
 // The pieces that text is cut into: what each piece's bytes are, how likely it is, what it is for.
 //
-// Made once by sentencepiece (src/train/vocabulary_import.h); stored as a small blob of our own
+// Made once by sentencepiece (vocabulary_import.h); stored as a small blob of our own
 // inside every `.laya` file and in models/instant/vocabulary.bin, so that nothing of sentencepiece
 // is needed to type. The layout of the blob is at the top of vocabulary.cpp. Immutable after
 // construction and safe to share between threads.

@@ -53,11 +53,22 @@ class Repository : public testing::Test {
 TEST_F(Repository, IsFound) { EXPECT_GT(sources_.size(), 30u); }
 TEST_F(Repository, RoomsIncludeOnlyTheirRow) { expect_none(check_rooms(sources_)); }
 TEST_F(Repository, HasNoIncludeCycles) { expect_none(check_cycles(sources_)); }
+TEST_F(Repository, HasNoCyclesBetweenSubRooms) { expect_none(check_sub_rooms(sources_)); }
 TEST_F(Repository, KeepsLibrariesWhereTheyBelong) { expect_none(check_libraries(sources_)); }
 TEST_F(Repository, HasNoFileOver600Lines) { expect_none(check_lengths(sources_)); }
 TEST_F(Repository, LibrariesNeitherPrintNorExit) { expect_none(check_library_manners(sources_)); }
 TEST_F(Repository, HeadersBeginWithPragmaOnce) { expect_none(check_pragma_once(sources_)); }
 TEST_F(Repository, HasNoConditionalLogic) { expect_none(check_conditionals(sources_)); }
+
+TEST_F(Repository, CommentsNameFilesThatExist) {
+  std::vector<std::string> paths;
+  for (const SourceFile& file : sources_) paths.push_back(file.path);
+  for (const SourceFile& page :
+       load({"src", "apps", "docs", "models", "testdata", "bench"}, {".md"}))
+    paths.push_back(page.path);
+  for (const char* page : {"README.md", "README.zh-CN.md", "CHANGELOG.md"}) paths.push_back(page);
+  expect_none(check_named_files(sources_, paths));
+}
 
 TEST_F(Repository, NamesNoDevelopersMachine) {
   Files files = load({"src", "apps", "frontends", "fuzz", "bench", "tests", "cmake", "scripts",
@@ -65,7 +76,7 @@ TEST_F(Repository, NamesNoDevelopersMachine) {
                      {".h", ".cpp", ".inc", ".inl", ".txt", ".cmake", ".md", ".toml", ".json",
                       ".sh", "/run", "/setup"});
   for (const char* name : {"CMakeLists.txt", "CMakePresets.json", "Makefile", "README.md",
-                           "README.zh.md", "CHANGELOG.md"}) {
+                           "README.zh-CN.md", "CHANGELOG.md"}) {
     if (const auto text = base::read_file((kTop / name).string(), kMaxTextBytes)) {
       files.push_back(parse_source(name, *text));
     }

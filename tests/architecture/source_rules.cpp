@@ -15,22 +15,25 @@ const std::map<std::string, std::set<std::string>> kRooms{
     {"base", {}},
     {"simd", {"base"}},
     {"format", {"base"}},
-    {"wire", {"base"}},
+    {"wire", {"base", "field"}},
     {"text", {"base", "format"}},
     {"model", {"base", "simd", "format"}},
     {"catalog", {"base", "format"}},
     {"remote", {"base"}},
     {"learn", {"base", "text"}},
     {"pinyin", {"base"}},
-    {"predict", {"base", "text", "model", "learn", "pinyin"}},
+    {"field", {"base", "text"}},
+    {"predict", {"base", "field", "text", "model", "learn", "pinyin"}},
+    {"convert", {"base", "simd", "text", "format", "model"}},
+    {"setup", {"base", "format", "catalog", "model", "predict", "remote", "convert"}},
     {"decide", {"base", "text", "model"}},
     {"eval", {"base", "text", "model", "pinyin", "predict"}},
     {"observe", {"base"}},
-    {"capi", {"base", "predict", "decide"}},
+    {"capi", {"base", "field", "setup", "predict", "decide"}},
     {"train",
      {"base", "simd", "text", "format", "model", "predict",
       "eval"}},  // the last two: for evaluation
-    {"frontends", {"base", "wire"}},
+    {"frontends", {"base", "field", "wire"}},
 };
 
 // Libraries by the beginning of their header's name, and the beginnings of the paths that may
@@ -41,13 +44,13 @@ struct Library {
 };
 const std::vector<Library> kLibraries{
     {"mlx/",
-     {"src/train/", "src/model/mlx_", "src/model/decoder_mlx", "apps/laya/training_probe_mlx",
-      "bench/"}},
+     {"src/train/", "src/model/gru/mlx_", "src/model/decoder/decoder_mlx",
+      "apps/laya-train/bench/training_probe_mlx", "bench/"}},
     {"dnnl", {"src/train/", "bench/"}},
     {"oneapi/", {"src/train/", "bench/"}},
     {"cblas.h", {"src/train/", "apps/", "bench/"}},
     {"sentencepiece", {"src/train/", "apps/"}},
-    {"toml++", {"src/train/", "apps/"}},
+    {"toml++", {"src/setup/", "src/train/", "apps/"}},
     {"CLI/", {"apps/"}},
     {"xxhash.h", {"src/format/", "src/train/"}},
     {"sodium", {"src/catalog/"}},
@@ -55,15 +58,15 @@ const std::vector<Library> kLibraries{
     {"zip.h", {"src/catalog/"}},
     {"curl/", {"src/remote/"}},
     {"libime/", {"src/pinyin/libime_", "bench/"}},
-    {"immintrin.h", {"src/simd/", "src/train/kernels"}},
+    {"immintrin.h", {"src/simd/", "src/train/mlx/kernels"}},
     {"arm_neon.h", {"src/simd/"}},
 };
 
 // Files in which the preprocessor asks about the system: intrinsics and system calls that only some
 // have.
 const std::vector<std::string_view> kConditionalsAllowed{
-    "src/simd/impl/",    "src/simd/platform_", "src/simd/float16",
-    "src/train/kernels", "src/train/memory",
+    "src/simd/impl/",        "src/simd/platform_",   "src/simd/float16",
+    "src/train/mlx/kernels", "src/train/mlx/memory",
 };
 
 constexpr std::size_t kMaxLines = 600;
@@ -117,24 +120,35 @@ std::string_view directive(std::string_view line, std::string_view& rest) {
   return line.substr(0, end);
 }
 
-/// `text` with comments and the insides of literals replaced by spaces; line breaks stay.
-std::string strip(std::string_view text) {
-  std::string out(text);
+/// `text` in two layers of equal size; line breaks stay in both, all else is a space in one.
+struct Layers {
+  std::string code;  ///< without comments and the insides of literals
+  std::string comments;
+};
+
+Layers separate(std::string_view text) {
+  Layers layers{std::string(text), std::string(text)};
+  std::replace_if(
+      layers.comments.begin(), layers.comments.end(), [](char c) { return c != '\n'; }, ' ');
   std::size_t i = 0;
   const auto blank = [&](std::size_t from, std::size_t to) {
-    for (std::size_t k = from; k < to && k < out.size(); ++k) {
-      if (out[k] != '\n') out[k] = ' ';
+    for (std::size_t k = from; k < to && k < text.size(); ++k) {
+      if (text[k] != '\n') layers.code[k] = ' ';
     }
+  };
+  const auto comment = [&](std::size_t from, std::size_t to) {
+    blank(from, to);
+    text.copy(layers.comments.data() + from, to - from, from);
   };
   while (i < text.size()) {
     if (text.substr(i, 2) == "//") {
       const std::size_t end = std::min(text.find('\n', i), text.size());
-      blank(i, end);
+      comment(i, end);
       i = end;
     } else if (text.substr(i, 2) == "/*") {
       const std::size_t close = text.find("*/", i + 2);
       const std::size_t end = close == std::string_view::npos ? text.size() : close + 2;
-      blank(i, end);
+      comment(i, end);
       i = end;
     } else if (text.substr(i, 2) == "R\"" && (i == 0 || !is_word(text[i - 1]))) {
       const std::size_t open = std::min(text.find('(', i), text.size());
@@ -156,7 +170,7 @@ std::string strip(std::string_view text) {
       ++i;
     }
   }
-  return out;
+  return layers;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -191,11 +205,20 @@ std::string SourceFile::room() const {
   return second == std::string::npos ? std::string{} : path.substr(first + 1, second - first - 1);
 }
 
+std::string SourceFile::sub_room() const {
+  const std::size_t folder = 4 + room().size() + 1;  // behind "src/predict/"
+  const std::size_t end = path.find('/', folder);
+  return path.starts_with("src/") && end != std::string::npos ? path.substr(4, end - 4)
+                                                              : std::string{};
+}
+
 SourceFile parse_source(std::string path, std::string text) {
   SourceFile file;
   file.path = std::move(path);
   file.text = std::move(text);
-  file.code = lines_of(strip(file.text));
+  const Layers layers = separate(file.text);
+  file.code = lines_of(layers.code);
+  file.comments = lines_of(layers.comments);
   const std::vector<std::string> raw = lines_of(file.text);
   for (std::size_t i = 0; i < file.code.size(); ++i) {
     std::string_view rest;
@@ -250,33 +273,116 @@ Complaints check_rooms(const Files& files) {
   return complaints;
 }
 
-Complaints check_cycles(const Files& files) {
-  std::map<std::string, const SourceFile*> by_target;
-  for (const SourceFile& file : files) {
-    if (file.path.starts_with("src/")) by_target[file.path.substr(4)] = &file;
-  }
+namespace {
+
+/// Where a walk along edges comes back to where it was: one complaint a loop, placed by `at_edge`.
+struct Edge {
+  std::string to;
+  std::string place;  ///< "path:line: " of the include that makes it
+};
+using Graph = std::map<std::string, std::vector<Edge>>;
+
+Complaints loops(const Graph& graph) {
   Complaints complaints;
   std::set<std::string> done;
   std::vector<std::string> stack;
-  const std::function<void(const std::string&)> visit = [&](const std::string& target) {
-    if (const auto loop = std::find(stack.begin(), stack.end(), target); loop != stack.end()) {
-      std::string way;
-      for (auto step = loop; step != stack.end(); ++step) way += *step + " -> ";
-      complaints.push_back("src/" + target + ":1: includes itself: " + way + target);
-      return;
+  const std::function<void(const std::string&, const std::string&)> visit =
+      [&](const std::string& node, const std::string& place) {
+        if (const auto loop = std::find(stack.begin(), stack.end(), node); loop != stack.end()) {
+          std::string way;
+          for (auto step = loop; step != stack.end(); ++step) way += *step + " -> ";
+          complaints.push_back(place + "includes itself: " + way + node);
+          return;
+        }
+        const auto edges = graph.find(node);
+        if (edges == graph.end() || done.contains(node)) {
+          return;
+        }
+        stack.push_back(node);
+        for (const Edge& edge : edges->second) visit(edge.to, edge.place);
+        stack.pop_back();
+        done.insert(node);
+      };
+  for (const auto& [node, edges] : graph) visit(node, {});
+  return complaints;
+}
+
+/// What a comment may name although it is no file of ours: another project, a document of one.
+constexpr std::array<std::string_view, 2> kForeignNames{"llama.cpp", "ggml/docs/gguf.md"};
+
+bool is_file_name(char c) { return is_word(c) || c == '.' || c == '/' || c == '-'; }
+
+/// The words of a line that look like names of sources or documents, without "_test.cpp" and the
+/// like, which are ends of names.
+std::vector<std::string_view> named_files(std::string_view line) {
+  std::vector<std::string_view> names;
+  std::size_t i = 0;
+  while (i < line.size()) {
+    std::size_t end = i;
+    while (end < line.size() && is_file_name(line[end])) ++end;
+    std::string_view word = line.substr(i, end - i);
+    while (word.ends_with('.')) word.remove_suffix(1);  // the end of a sentence
+    const std::size_t stem = std::min(word.find_last_of("/") + 1, word.size());
+    const bool whole = stem < word.size() && word[stem] != '_' && word[stem] != '.';
+    if (whole && !word.starts_with('/') &&
+        (word.ends_with(".h") || word.ends_with(".cpp") || word.ends_with(".md"))) {
+      names.push_back(word);
     }
-    const auto found = by_target.find(target);
-    if (found == by_target.end() || done.contains(target)) {
-      return;
+    i = std::max(end, i + 1);
+  }
+  return names;
+}
+
+}  // namespace
+
+Complaints check_cycles(const Files& files) {
+  Graph graph;
+  for (const SourceFile& file : files) {
+    if (!file.path.starts_with("src/")) continue;
+    std::vector<Edge>& edges = graph[file.path.substr(4)];
+    for (const Include& include : file.includes) {
+      if (include.quoted) edges.push_back({include.target, at(file, include.line)});
     }
-    stack.push_back(target);
-    for (const Include& include : found->second->includes) {
-      if (include.quoted) visit(include.target);
+  }
+  return loops(graph);
+}
+
+Complaints check_sub_rooms(const Files& files) {
+  Graph graph;
+  for (const SourceFile& file : files) {
+    const std::string here = file.sub_room();
+    if (here.empty() || file.is_test() || file.has_main) continue;
+    for (const Include& include : file.includes) {
+      const std::size_t slash = include.target.rfind('/');
+      if (!include.quoted || slash == std::string::npos) continue;
+      const std::string there = parse_source("src/" + include.target, {}).sub_room();
+      if (!there.empty() && there != here && include.target.starts_with(file.room() + "/")) {
+        graph[here].push_back({there, at(file, include.line)});
+      }
     }
-    stack.pop_back();
-    done.insert(target);
+  }
+  return loops(graph);
+}
+
+Complaints check_named_files(const Files& files, const std::vector<std::string>& paths) {
+  const auto exists = [&](std::string_view name) {
+    return std::any_of(paths.begin(), paths.end(), [&](std::string_view path) {
+      return path == name || (path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
+    });
   };
-  for (const auto& [target, file] : by_target) visit(target);
+  Complaints complaints;
+  for (const SourceFile& file : files) {
+    for (std::size_t i = 0; i < file.comments.size(); ++i) {
+      for (const std::string_view name : named_files(file.comments[i])) {
+        const bool foreign =
+            std::find(kForeignNames.begin(), kForeignNames.end(), name) != kForeignNames.end();
+        if (!foreign && !exists(name)) {
+          complaints.push_back(at(file, i + 1) + "names " + std::string(name) +
+                               ", which is no file of the repository");
+        }
+      }
+    }
+  }
   return complaints;
 }
 

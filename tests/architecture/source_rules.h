@@ -21,12 +21,14 @@ struct SourceFile {
   std::string text;  ///< as it is
   std::vector<std::string>
       code;  ///< its lines without comments and without what stands in string literals
+  std::vector<std::string> comments;  ///< the other way round: its lines with nothing but comments
   std::vector<Include> includes;
   bool has_main = false;  ///< a program, not a library
 
   bool is_header() const;
-  bool is_test() const;      ///< *_test.cpp, or a helper of tests (test_*, sample_*)
-  std::string room() const;  ///< "simd" for src/simd/…, "apps", "frontends", "" for all else
+  bool is_test() const;          ///< *_test.cpp, or a helper of tests (test_*, sample_*)
+  std::string room() const;      ///< "simd" for src/simd/…, "apps", "frontends", "" for all else
+  std::string sub_room() const;  ///< "predict/list" for src/predict/list/…, "" outside one
 };
 
 /// Takes `text` apart. A raw string literal counts as a string up to its end.
@@ -39,6 +41,12 @@ using Complaints = std::vector<std::string>;
 Complaints check_rooms(const Files& files);
 /// No file includes itself, however far around.
 Complaints check_cycles(const Files& files);
+/// The folders inside a room include each other in one direction only (docs/MAP.md has the order).
+/// Tests, their helpers and programs may reach anywhere in their room.
+Complaints check_sub_rooms(const Files& files);
+/// A file that a comment names (by an ending of sources or of Markdown, with or without folders) is
+/// one of `paths`, or the end of one.
+Complaints check_named_files(const Files& files, const std::vector<std::string>& paths);
 /// MLX, oneDNN, sentencepiece, CLI11 … only where the design lets them in.
 Complaints check_libraries(const Files& files);
 /// At most 600 lines.

@@ -70,14 +70,47 @@ TEST(Rules, LibrariesStayWhereTheyBelong) {
   EXPECT_EQ(check_libraries(one("src/predict/a.cpp", "#include <mlx/array.h>\n")).size(), 1u);
   EXPECT_EQ(check_libraries(one("src/predict/a.cpp", "#include \"mlx/array.h\"\n")).size(), 1u);
   EXPECT_TRUE(
-      check_libraries(one("src/model/mlx_backend.cpp", "#include <mlx/array.h>\n")).empty());
-  EXPECT_EQ(check_libraries(one("src/model/cpu_backend.cpp", "#include <immintrin.h>\n")).size(),
-            1u);
+      check_libraries(one("src/model/gru/mlx_backend.cpp", "#include <mlx/array.h>\n")).empty());
+  EXPECT_EQ(
+      check_libraries(one("src/model/gru/cpu_backend.cpp", "#include <immintrin.h>\n")).size(), 1u);
 }
 
 TEST(Rules, LongFilesAreNamed) {
   EXPECT_TRUE(check_lengths(one("src/base/a.cpp", std::string(600, '\n'))).empty());
   EXPECT_EQ(check_lengths(one("src/base/a.cpp", std::string(601, '\n'))).size(), 1u);
+}
+
+TEST(Rules, SubRoomsIncludeEachOtherOneWay) {
+  Files files;
+  files.push_back(parse_source("src/model/list/a.h", "#include \"model/deep/a.h\"\n"));
+  files.push_back(parse_source("src/model/list/b.h", "#include \"model/list/a.h\"\n"));
+  files.push_back(parse_source("src/model/deep/a.h", "#include \"model/top.h\"\n"));
+  files.push_back(parse_source("src/model/top.h", "#include \"model/core/b.h\"\n"));
+  files.push_back(parse_source("src/model/deep/a_test.cpp", "#include \"model/list/a.h\"\n"));
+  files.push_back(parse_source("src/model/deep/b.h", "#include \"text/list/a.h\"\n"));
+  EXPECT_TRUE(check_sub_rooms(files).empty());  // no file includes itself, tests reach anywhere
+  files.push_back(parse_source("src/model/core/a.h", "\n#include \"model/list/b.h\"\n"));
+  EXPECT_TRUE(check_sub_rooms(files).empty());
+  files.push_back(parse_source("src/model/deep/c.cpp", "\n\n#include \"model/core/a.h\"\n"));
+  const Complaints found = check_sub_rooms(files);
+  ASSERT_EQ(found.size(), 1u) << "three folders in a ring, though no file includes itself";
+  EXPECT_NE(found[0].find("model/core -> model/list -> model/deep -> model/core"),
+            std::string::npos)
+      << found[0];
+  EXPECT_TRUE(check_cycles(files).empty());
+}
+
+TEST(Rules, CommentsNameFilesThatExist) {
+  const std::vector<std::string> paths{"src/base/utf8.h", "src/format/FORMAT.md"};
+  for (const char* good : {"// see utf8.h.", "/* base/utf8.h */", "// src/base/utf8.h, FORMAT.md",
+                           "// *_test.cpp", "// llama.cpp does so", "// a.b.c, 1.h2, .md",
+                           "const char* s = \"// gone.h\";", "#include \"gone.h\"  // (utf8.h)"}) {
+    EXPECT_TRUE(check_named_files(one("src/base/a.h", good), paths).empty()) << good;
+  }
+  for (const char* bad : {"// see gone.h.", "/* x\ngone.cpp */", "int a;  ///< gone.md, 3",
+                          "// (text/utf8.h)", "// tf8.h"}) {
+    EXPECT_EQ(check_named_files(one("src/base/a.h", bad), paths).size(), 1u) << bad;
+  }
 }
 
 TEST(Rules, LibrariesNeitherPrintNorExit) {

@@ -19,7 +19,7 @@ struct MixingOptions {
   std::size_t skip = 0;
 };
 
-/// Chooses how much the network and the n-gram table count, and prints it as src/predict/mixing.cpp
+/// Chooses how much the network and the n-gram table count, and prints it as mixing.cpp
 /// holds it.
 void learn_weights(const MixingOptions& options, Outcome& outcome) {
   std::vector<std::string> texts[2];

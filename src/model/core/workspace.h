@@ -5,8 +5,8 @@
 
 namespace laya::model {
 
-/// At most so many columns go through one pass (design.md, 3.12: weights are read once for up to
-/// 16).
+/// At most so many columns go through one pass: the kernels read a row of weights once for up to
+/// 16 columns, so these cost little more than one.
 inline constexpr std::size_t kMaxColumns = 16;
 
 /// Scratch memory of one backend. Made by make_workspace() of a LanguageModel or a Decoder, usable
@@ -21,7 +21,7 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
 };
 
-/// How many threads one call may use (design.md, 3.7). Two pays off for whole steps and full
+/// How many threads one call may use. Two pays off for whole steps and full
 /// logits; a Workspace of two threads owns one helper thread, which sleeps when the workspace is
 /// not in use.
 enum class Threads { One, Two };

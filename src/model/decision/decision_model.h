@@ -22,7 +22,7 @@
 
 namespace laya::model {
 
-struct DecisionParts;  // weights as the kernels read them; decision_cpu.h
+struct DecisionParts;  // weights as the kernels read them; decision_parts.h
 
 /// Immutable once loaded; any number of threads may use it, each with a workspace of its own.
 class DecisionModel {

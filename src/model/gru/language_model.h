@@ -1,12 +1,13 @@
 // The one interface behind which every network stands: reference, cpu and mlx backends
 // (model_loading.h makes them).
 //
-//   auto file = format::ModelFile::open(path);                           // keeps the weights
-//   mapped; must outlive the model auto model = model::load_language_model(*file,
-//   model::Backend::Cpu); auto workspace = (*model)->make_workspace();                         //
-//   one per session or thread model::State state((*model)->config());
-//   (*model)->advance(*workspace, state, token, hidden);                 // hidden [e]
-//   (*model)->logits(*workspace, hidden, 1, logits);                     // logits [V]
+//   auto file = format::ModelFile::open(path);          // keeps the weights mapped; must outlive
+//                                                       // the model
+//   auto model = model::load_language_model(*file, model::Backend::Cpu);
+//   auto workspace = (*model)->make_workspace();        // one per session or thread
+//   model::State state((*model)->config());
+//   (*model)->advance(*workspace, state, token, hidden);  // hidden [e]
+//   (*model)->logits(*workspace, hidden, 1, logits);     // logits [V]
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 // Units (src/text/units.h) are lower-case words, single Han characters, symbols and classes (<num>,
 // <email>, <url>); a line begins with kLineStart and ends with kLineEnd. The builder
-// (src/train/ngram_builder.h) writes interpolated, smoothed, pruned and quantised probabilities in
+// (ngram_builder.h) writes interpolated, smoothed, pruned and quantised probabilities in
 // back-off form (Katz 1987; Chen & Goodman 1999, section 2.8):
 //   p(w | c) = stored(c w) if stored, else backoff(c) * p(w | c without its first unit)
 // Callers: predict's n-gram source, the builder's own evaluation. Nothing here allocates after

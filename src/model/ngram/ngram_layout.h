@@ -1,5 +1,5 @@
 // How the n-gram table lies in a `.laya` file: shared by its reader (ngram.cpp) and its writer
-// (src/train/ngram_writer.cpp).
+// (src/train/ngram/ngram_writer.cpp).
 //
 // A forward trie. Level k holds the n-grams of k units; the children of one node stand side by
 // side, sorted by unit, so that the words that begin with a prefix are one range of a list (ids are

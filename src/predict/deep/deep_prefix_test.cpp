@@ -114,7 +114,7 @@ TEST(DeepPrefixes, TheOpeningIsReadOnceForAllSessions) {
   EXPECT_GE(ask_at(session, "s").columns, 90u);
 }
 
-// Design.md, section 5: what is cleared is forgotten, everywhere.
+// What is cleared is forgotten, everywhere.
 TEST(DeepPrefixes, ClearingTakesBackWhatWasLeft) {
   Prefixes with;
   Session session(*with.engine);

@@ -156,7 +156,7 @@ TEST(DeepTier, TheDescriptorTellsThatATaskEnded) {
   EXPECT_FALSE(readable(line.fd()));
 }
 
-// design.md, section 4: no timer, no wake-up.
+// Idle means: no timer, no wake-up.
 TEST(DeepTier, SleepsWhenIdle) {
   DeepTier tier;
   DeepLine line(tier);

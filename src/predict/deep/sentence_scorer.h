@@ -6,9 +6,8 @@
 // little more than one.
 //
 //   SentenceScorer scorer(decoder, tokenizer, {});
-//   scorer.set_context("明天");                          // prefilled once, kept while it grows
-//   scorer.score(candidates, log_probs);                 // ln p of each, comparable with each
-//   other
+//   scorer.set_context("明天");                // prefilled once, kept while it grows
+//   scorer.score(candidates, log_probs);        // ln p of each, comparable with each other
 #pragma once
 
 #include <cstddef>

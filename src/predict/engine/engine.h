@@ -3,9 +3,9 @@
 //
 // Built once (in main), immutable, used by any number of sessions on any threads. It holds no text.
 //
-//   auto engine = Engine::open({.network_path = "models/instant/gru.laya", .ngram_path =
-//   "models/instant/ngram.laya"}, {}); Session session(*engine);                    // session.h;
-//   one per text field
+//   auto engine = Engine::open({.network_path = "models/instant/gru.laya",
+//                               .ngram_path = "models/instant/ngram.laya"}, {});
+//   Session session(*engine);                    // session.h; one per text field
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 // Candidates and ghost share it, so nothing is computed twice: "don" needed for "don't" is there
 // when the ghost wants it, and when the user types on, the next root is often a node already. Up to
-// 16 nodes are made in one pass over the weights (design.md, 3.12). No allocation after
+// 16 nodes are made in one pass over the weights. No allocation after
 // construction. One per session.
 #pragma once
 

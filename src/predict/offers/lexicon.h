@@ -3,7 +3,7 @@
 // up in.
 //
 // One mmapped, immutable trie (lexicon_layout.h), shared by all sessions and threads; walking it
-// allocates nothing. Made by `laya train lexicon` (src/train/lexicon_builder.h).
+// allocates nothing. Made by `laya train lexicon` (src/train/lexicon/lexicon_builder.h).
 //
 //   auto lexicon = Lexicon::open("models/lexicon/en.laya");
 //   (*lexicon)->is_word("don't");                    // true

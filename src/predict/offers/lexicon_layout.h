@@ -1,5 +1,5 @@
 // How a lexicon lies in a `.laya` file: shared by its reader (lexicon.cpp) and its writer
-// (src/train/lexicon_writer.cpp).
+// (lexicon_builder.cpp).
 //
 // A trie over the words' lower-case bytes, level by level: the children of one node stand side by
 // side, sorted by byte, and the children of node n + 1 follow those of node n. So a node needs no

@@ -1,15 +1,15 @@
 // A session: one text field. It takes edits and answers with candidates and a ghost.
 //
-// Rules (design.md, section 5; peers.md, section 3):
+// Rules:
 //   - a field that is not plain text gives its bytes to nobody: they are neither kept nor looked
-//   at;
+//     at;
 //   - backspace truncates, it does not run the network again; letters inside a word filter a
-//   distribution that is there;
+//     distribution that is there;
 //   - only the last kContextTokens tokens matter, so an edit in a megabyte of text costs what it
-//   costs in a line;
+//     costs in a line;
 //   - after warm_up() no call allocates;
 //   - the decoder works on a thread of its own (deep_tier.h): decide() answers with what is there
-//   when the frame is over, deep_reply() brings the rest while the text is still the same.
+//     when the frame is over, deep_reply() brings the rest while the text is still the same.
 // Not thread-safe; one session belongs to one thread at a time. The engine must outlive it (and
 // must not be moved from).
 //

@@ -205,7 +205,7 @@ TEST(SessionDeep, BlurDropsWhatWasAsked) {
   }());
 }
 
-// Design.md, section 5, for the decoder's ghost too.
+// The rules of the ghost hold for the decoder's, too.
 TEST(SessionDeep, TheVerifiedGhostKeepsTheRules) {
   TwoTiers two;
   for (const char* before :

@@ -209,7 +209,7 @@ TEST(Session, BackspaceGivesTheStateBefore) {
   EXPECT_LE(session.passes() - passes, 2U) << "truncated, not run again";
 }
 
-// Design, section 3, point 11: a pass only where a token boundary is crossed.
+// A pass only where a token boundary is crossed.
 TEST(Session, LettersOfAWordNeedNoPassOfTheNetwork) {
   Session session(network_engine());
   session.set_text({.revision = 0, .before = "thank you "});

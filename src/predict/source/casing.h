@@ -1,5 +1,4 @@
-// Casing: how a word is written at this place (design.md, section 5; peers.md, complaints 7, 8,
-// 10).
+// Casing: how a word is written at this place.
 //
 // Typed letters stay as they are. What follows them: upper case only if two or more typed letters
 // are all upper case; else as the word is usually written inside a sentence. Nothing typed yet: as

@@ -16,7 +16,7 @@ enum class Want : std::uint8_t { No, Yes };
 /// How long decide() may wait for the decoder, in microseconds; or one of these.
 inline constexpr std::int32_t kRestOfFrame = -1;  ///< what is left of kFrameUs since the edit
 inline constexpr std::int32_t kUntilDone = -2;    ///< evaluation, tests, one-shot commands
-/// One frame at 135 Hz: what people have called extreme for this job (design.md).
+/// One frame at 135 Hz: what people have called extreme for this job.
 inline constexpr std::int32_t kFrameUs = 7400;
 
 /// How bold a list is. The defaults were chosen on dev (models/ranker/README.md).

@@ -44,7 +44,7 @@ struct HanPiece {
   model::WordId word;  ///< kUnknownWord without
 };
 
-/// What a piece does to a phrase that is being built (phrase_search.h).
+/// What a piece does to a phrase that is being built (ghost_search.h).
 enum class PieceRole : std::uint8_t {
   WordEnd,   ///< letters and a space: "the "
   WordPart,  ///< letters: "the", "don"

@@ -1,6 +1,6 @@
 // Source: whatever proposes words and says how likely they are. Network and n-gram table today;
 // later a decoder, a lexicon, the user's own words, corrections. All write into one pool; ranking
-// looks at the pool only (word_ranking.h).
+// looks at the pool only (ranker.h).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How the n-gram table writes a unit of text: as its training did (train/ngram_text.h).
+// How the n-gram table writes a unit of text: as its training did (train/ngram/ngram_text.h).
 #pragma once
 
 #include <string_view>

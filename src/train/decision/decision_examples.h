@@ -34,7 +34,7 @@ struct DecisionExamples {
 };
 
 /// Corrupt names `source`, the line and what is wrong there: no JSON object, no such key, an empty
-/// window, a number beyond the limits of model/decision_config.h. No decision at all is Corrupt.
+/// window, a number beyond the limits of decision_config.h. No decision at all is Corrupt.
 Result<DecisionExamples> parse_decision_examples(std::string_view text, std::string_view source);
 
 }  // namespace laya::train

@@ -1,5 +1,5 @@
 // Decision models as MLX graphs: what training differentiates. The mathematics is that of
-// src/model/decision_reference.cpp. Built only where MLX is.
+// src/model/decision/decision_reference.cpp. Built only where MLX is.
 #pragma once
 
 #include <string_view>

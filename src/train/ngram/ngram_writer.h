@@ -1,5 +1,5 @@
 // The n-gram builder's last step: the kept n-grams quantised and laid out as
-// src/model/ngram_layout.h says.
+// src/model/ngram/ngram_layout.h says.
 #pragma once
 
 #include <cstddef>
