@@ -170,14 +170,14 @@ Status run_over(const Decoder& decoder, model::Workspace& workspace,
   for (std::size_t first = 0; first < tokens.size(); first += model::kMaxColumns) {
     const std::size_t count = std::min(model::kMaxColumns, tokens.size() - first);
     for (std::size_t c = 0; c < count; ++c) {
-      columns[c] = {static_cast<model::NodeId>(c) - 1, tokens[first + c]};
+      columns[c] = {static_cast<model::KvNodeId>(c) - 1, tokens[first + c]};
     }
     if (auto status = decoder.grow(workspace, cache, std::span(columns).first(count),
                                    std::span(hidden).first(count * d), cancel);
         !status) {
       return status;
     }
-    cache.commit(static_cast<model::NodeId>(count) - 1);
+    cache.commit(static_cast<model::KvNodeId>(count) - 1);
     std::size_t chosen = 0;
     for (std::size_t c = 0; c < count; ++c) {
       if (wanted[first + c] == 0) continue;

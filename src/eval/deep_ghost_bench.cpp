@@ -174,7 +174,7 @@ Result<GhostBenchResult> bench_ghost(const Engine& engine, const std::vector<std
       const std::int64_t begin = base::monotonic_ns();
       const auto found = sources->ghost.search(request);
       const double ms = static_cast<double>(base::monotonic_ns() - begin) / 1e6;
-      request.cache->drop_nodes_from(static_cast<model::NodeId>(nodes));
+      request.cache->drop_nodes_from(static_cast<model::KvNodeId>(nodes));
       if (!found) {
         return found.error();
       }

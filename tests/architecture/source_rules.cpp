@@ -44,7 +44,7 @@ struct Library {
 };
 const std::vector<Library> kLibraries{
     {"mlx/",
-     {"src/train/", "src/model/gru/mlx_", "src/model/decoder/decoder_mlx",
+     {"src/train/", "src/model/gru/gru_mlx_", "src/model/decoder/decoder_mlx",
       "apps/laya-train/bench/training_probe_mlx", "bench/"}},
     {"dnnl", {"src/train/", "bench/"}},
     {"oneapi/", {"src/train/", "bench/"}},
@@ -58,15 +58,16 @@ const std::vector<Library> kLibraries{
     {"zip.h", {"src/catalog/"}},
     {"curl/", {"src/remote/"}},
     {"libime/", {"src/pinyin/libime_", "bench/"}},
-    {"immintrin.h", {"src/simd/", "src/train/mlx/kernels"}},
+    {"immintrin.h", {"src/simd/", "src/train/mlx/training_kernels"}},
     {"arm_neon.h", {"src/simd/"}},
 };
 
 // Files in which the preprocessor asks about the system: intrinsics and system calls that only some
 // have.
 const std::vector<std::string_view> kConditionalsAllowed{
-    "src/simd/impl/",        "src/simd/platform_",   "src/simd/float16",
-    "src/train/mlx/kernels", "src/train/mlx/memory",
+    "src/simd/impl/",       "src/simd/platform_",
+    "src/simd/float16",     "src/train/mlx/training_kernels",
+    "src/train/mlx/memory",
 };
 
 constexpr std::size_t kMaxLines = 600;

@@ -13,7 +13,7 @@
 #include "laya-train/train/quantize_decision.h"
 #include "model/decision/decision_config.h"
 #include "model/gru/compare_models.h"
-#include "model/gru/cpu_backend.h"
+#include "model/gru/gru_cpu_backend.h"
 #include "model/gru/model_loading.h"
 #include "model/gru/quantize.h"
 #include "model/gru/rotation.h"

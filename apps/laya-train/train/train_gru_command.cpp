@@ -9,8 +9,8 @@
 #include "laya-train/train/train_commands.h"
 #include "laya-train/train/train_view.h"
 #include "setup/data_files.h"
-#include "train/gru/checkpoint.h"
 #include "train/gru/gru_trainer.h"
+#include "train/gru/run_checkpoint.h"
 
 namespace laya::apps {
 namespace {
@@ -76,7 +76,7 @@ Status fill_in(train::TrainOptions& options) {
 void run_gru(const GruFlags& flags, Outcome& outcome) {
   train::TrainOptions options = flags.given;
   if (flags.resume) {
-    Result<train::Checkpoint> stored = train::load_newest_checkpoint(flags.given.run_dir);
+    Result<train::RunCheckpoint> stored = train::load_newest_checkpoint(flags.given.run_dir);
     if (!stored) return fail(outcome, stored.error());
     options = stored->options;
     options.run_dir = flags.given.run_dir;  // the folder may have moved

@@ -173,7 +173,7 @@ class Bench {
   Status time_pass(std::size_t columns, double& body, double& all) {
     std::array<Column, kMaxColumns> chain;
     for (std::size_t i = 0; i < columns; ++i) {
-      chain[i] = {static_cast<NodeId>(i) - 1, candidates_[i]};
+      chain[i] = {static_cast<KvNodeId>(i) - 1, candidates_[i]};
     }
     const std::int64_t start = base::monotonic_ns();
     Status status =
@@ -209,7 +209,7 @@ class Bench {
       std::array<Column, kMaxColumns> columns;
       for (std::size_t i = 0; i < n; ++i) {
         const std::size_t at = (first + i / kNodes) * kCandidateTokens + i % kNodes;
-        const NodeId before = static_cast<NodeId>(first * kNodes + i) - 1;
+        const KvNodeId before = static_cast<KvNodeId>(first * kNodes + i) - 1;
         columns[i] = {i % kNodes == 0 ? kRoot : before, candidates_[at]};
       }
       status = decoder_.grow(*workspace_, cache_, std::span(columns).first(n), hidden(n));
@@ -267,7 +267,7 @@ class Bench {
     const std::vector<float> eight(logits(8).begin(), logits(8).end());
     const std::size_t v = decoder_.config().vocabulary_size;
     for (std::size_t c = 0; c < 8 && status; ++c) {
-      const Column column{static_cast<NodeId>(c) - 1, candidates_[c]};
+      const Column column{static_cast<KvNodeId>(c) - 1, candidates_[c]};
       status = decoder_.grow(*workspace_, cache_, {&column, 1}, hidden(1));
       status = status ? decoder_.logits(*workspace_, hidden(1), 1, logits(1)) : status;
       if (status && !std::ranges::equal(logits(1), std::span(eight).subspan(c * v, v))) {

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "model/gru/gru_config.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/gru_weights.h"
-#include "model/gru/reference_backend.h"
 
 namespace laya::model {
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "model/bench/random_model.h"
 #include "model/core/aligned_bytes.h"
-#include "model/gru/cpu_backend.h"
+#include "model/gru/gru_cpu_backend.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 

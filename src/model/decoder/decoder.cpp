@@ -100,17 +100,17 @@ Status Decoder::grow(Workspace& workspace, KvCache& cache, std::span<const Colum
     if (auto status = check_token(shape, i, columns[i].token); !status) {
       return status;
     }
-    if (columns[i].parent < kRoot || columns[i].parent >= static_cast<NodeId>(nodes + i)) {
+    if (columns[i].parent < kRoot || columns[i].parent >= static_cast<KvNodeId>(nodes + i)) {
       return bad("parent of column " + std::to_string(i) + " is " +
                  std::to_string(columns[i].parent) + ", there are " + std::to_string(nodes + i) +
                  " nodes before it");
     }
   }
-  const NodeId first = cache.add_nodes(columns);
+  const KvNodeId first = cache.add_nodes(columns);
   Status status;
   for (std::size_t i = 0; i < n && status; ++i) {
-    status =
-        check_cache(shape, cache, cache.length() + cache.depth(first + static_cast<NodeId>(i)) - 1);
+    status = check_cache(shape, cache,
+                         cache.length() + cache.depth(first + static_cast<KvNodeId>(i)) - 1);
   }
   if (status) {
     status = forward(workspace, cache, Pass::Tree, columns, hidden, cancel);

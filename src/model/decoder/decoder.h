@@ -54,7 +54,7 @@ class Decoder {
                  std::span<float> hidden_last, const base::CancelFlag* cancel = nullptr) const;
 
   /// Adds 1…kMaxColumns nodes to the tree in one pass. A parent is kRoot, a node, or an earlier
-  /// column of the same call: its NodeId is node_count() before the call + its index. `hidden`
+  /// column of the same call: its KvNodeId is node_count() before the call + its index. `hidden`
   /// receives each column's vector [n, d], or is empty.
   Status grow(Workspace& workspace, KvCache& cache, std::span<const Column> columns,
               std::span<float> hidden, const base::CancelFlag* cancel = nullptr) const;

@@ -241,7 +241,7 @@ class CpuDecoder final : public Decoder {
         token.slot = cache.slot_of_position(position);
         token.context = cache.context_of_position(position, 0, list);
       } else {
-        const auto node = static_cast<NodeId>(cache.node_count() - columns.size() + column);
+        const auto node = static_cast<KvNodeId>(cache.node_count() - columns.size() + column);
         position = cache.length() + cache.depth(node) - 1;
         token.slot = cache.slot_of_node(node);
         token.context = cache.context_of_node(node, 0, list);

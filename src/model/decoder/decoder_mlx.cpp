@@ -211,7 +211,7 @@ class MlxDecoder final : public Decoder {
     std::vector<std::size_t> positions, slots;
     std::vector<TokenId> tokens;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const NodeId node = node_of(cache, columns.size(), c);
+      const KvNodeId node = node_of(cache, columns.size(), c);
       positions.push_back(cache.length() + (pass == Pass::Main ? c : cache.depth(node) - 1));
       slots.push_back(pass == Pass::Main ? cache.slot_of_position(positions.back())
                                          : cache.slot_of_node(node));
@@ -257,8 +257,8 @@ class MlxDecoder final : public Decoder {
     return {};
   }
 
-  static NodeId node_of(const KvCache& cache, std::size_t n, std::size_t column) {
-    return static_cast<NodeId>(cache.node_count() - n + column);
+  static KvNodeId node_of(const KvCache& cache, std::size_t n, std::size_t column) {
+    return static_cast<KvNodeId>(cache.node_count() - n + column);
   }
 
   Context context_of(const KvCache& cache, Pass pass, std::span<const std::size_t> positions,

@@ -171,7 +171,7 @@ class ReferenceDecoder final : public Decoder {
     ws.slots.resize(cache.slots());
     ws.scores.resize(cache.slots());
     for (std::size_t c = 0; c < n; ++c) {
-      const auto node = static_cast<NodeId>(cache.node_count() - n + c);
+      const auto node = static_cast<KvNodeId>(cache.node_count() - n + c);
       const std::size_t position =
           pass == Pass::Main ? cache.length() + c : cache.length() + cache.depth(node) - 1;
       const std::size_t slot =

@@ -327,7 +327,7 @@ TEST_P(Decoders, TwoThreadsGiveTheSameBits) {
   for (const std::size_t n : {1U, 3U, 4U, 9U, 16U}) {
     std::vector<Column> columns;
     for (std::size_t i = 0; i < n; ++i) {
-      columns.push_back({static_cast<NodeId>(i / 2) - 1, static_cast<TokenId>(i + 1)});
+      columns.push_back({static_cast<KvNodeId>(i / 2) - 1, static_cast<TokenId>(i + 1)});
     }
     std::vector<float> trees(n * config().hidden_dim);
     ASSERT_TRUE(decoder_->grow(*two, b, columns, trees));

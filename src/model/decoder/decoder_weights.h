@@ -11,8 +11,8 @@
 #include "format/model_file.h"
 #include "model/core/aligned_bytes.h"
 #include "model/decoder/decoder_config.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/gru_weights.h"
-#include "model/gru/reference_backend.h"
 #include "simd/packing.h"
 
 namespace laya::model {

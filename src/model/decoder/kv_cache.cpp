@@ -133,7 +133,7 @@ std::size_t KvCache::context_of_position(std::size_t position, std::size_t windo
   return count;
 }
 
-std::size_t KvCache::depth(NodeId node) const {
+std::size_t KvCache::depth(KvNodeId node) const {
   std::size_t depth = 0;
   for (; node != kRoot; node = parent(node)) {
     ++depth;
@@ -141,7 +141,7 @@ std::size_t KvCache::depth(NodeId node) const {
   return depth;
 }
 
-std::size_t KvCache::context_of_node(NodeId node, std::size_t window,
+std::size_t KvCache::context_of_node(KvNodeId node, std::size_t window,
                                      std::span<std::uint32_t> out) const {
   const std::size_t position = length_ + depth(node) - 1;
   const std::size_t first = first_visible(position, window);
@@ -156,22 +156,22 @@ std::size_t KvCache::context_of_node(NodeId node, std::size_t window,
   return count;
 }
 
-NodeId KvCache::add_nodes(std::span<const Column> columns) {
+KvNodeId KvCache::add_nodes(std::span<const Column> columns) {
   assert(nodes_.size() + columns.size() <= options_.tree_nodes);
-  const auto first = static_cast<NodeId>(nodes_.size());
+  const auto first = static_cast<KvNodeId>(nodes_.size());
   for (const Column& column : columns) {
     nodes_.push_back({column.parent, column.token});
   }
   return first;
 }
 
-void KvCache::drop_nodes_from(NodeId node) {
+void KvCache::drop_nodes_from(KvNodeId node) {
   if (node >= 0 && static_cast<std::size_t>(node) < nodes_.size()) {
     nodes_.resize(static_cast<std::size_t>(node));
   }
 }
 
-void KvCache::commit(NodeId node) {
+void KvCache::commit(KvNodeId node) {
   const std::size_t n = depth(node);
   for (std::size_t done = 0; done < n; ++done) {
     // From the leaf up, so that where a path is longer than the ring the last tokens stay.

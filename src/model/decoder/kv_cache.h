@@ -41,13 +41,13 @@ struct KvOptions {
 };
 
 /// A node of the tree of speculative tokens, numbered from 0 in the order of growth.
-using NodeId = std::int32_t;
+using KvNodeId = std::int32_t;
 /// Parent of a node that continues the main sequence.
-inline constexpr NodeId kRoot = -1;
+inline constexpr KvNodeId kRoot = -1;
 
 /// One token to compute: it follows `parent`.
 struct Column {
-  NodeId parent = kRoot;
+  KvNodeId parent = kRoot;
   TokenId token = 0;
 };
 
@@ -80,17 +80,17 @@ class KvCache {
   Status copy_prefix(const KvCache& from, std::size_t n);
 
   std::size_t node_count() const { return nodes_.size(); }
-  NodeId parent(NodeId node) const { return nodes_[static_cast<std::size_t>(node)].parent; }
-  TokenId token(NodeId node) const { return nodes_[static_cast<std::size_t>(node)].token; }
+  KvNodeId parent(KvNodeId node) const { return nodes_[static_cast<std::size_t>(node)].parent; }
+  TokenId token(KvNodeId node) const { return nodes_[static_cast<std::size_t>(node)].token; }
   /// Nodes on the way from the root to `node`, itself included: its position is length() + depth
   /// - 1.
-  std::size_t depth(NodeId node) const;
+  std::size_t depth(KvNodeId node) const;
   /// Drops `node` and every later one.
-  void drop_nodes_from(NodeId node);
+  void drop_nodes_from(KvNodeId node);
   void clear_tree() { nodes_.clear(); }
   /// The path from the root to `node` becomes part of the main sequence, the tree is cleared: as if
   /// those tokens had been prefilled, bit for bit. `node` must exist (kRoot: just clears the tree).
-  void commit(NodeId node);
+  void commit(KvNodeId node);
 
   /// Memory reserved.
   std::size_t size_bytes() const { return size_bytes_; }
@@ -108,7 +108,7 @@ class KvCache {
 
   /// Where the main sequence's token at `position` lies, and a node's.
   std::size_t slot_of_position(std::size_t position) const { return position % ring_; }
-  std::size_t slot_of_node(NodeId node) const { return ring_ + static_cast<std::size_t>(node); }
+  std::size_t slot_of_node(KvNodeId node) const { return ring_ + static_cast<std::size_t>(node); }
 
   /// The slots that the main sequence's token at `position` (>= length() while it is being added)
   /// attends to, oldest first, its own last. `window` 0: no limit but the capacity. Returns how
@@ -116,7 +116,8 @@ class KvCache {
   std::size_t context_of_position(std::size_t position, std::size_t window,
                                   std::span<std::uint32_t> out) const;
   /// The same for a node.
-  std::size_t context_of_node(NodeId node, std::size_t window, std::span<std::uint32_t> out) const;
+  std::size_t context_of_node(KvNodeId node, std::size_t window,
+                              std::span<std::uint32_t> out) const;
 
   /// Before a pass writes the main sequence's positions [length(), length() + n), n <= kMaxColumns.
   void begin_append(std::size_t n);
@@ -124,11 +125,11 @@ class KvCache {
   void finish_append(std::size_t n) { length_ += n; }
   /// Adds the nodes of a pass (parents checked by the caller); take them back with
   /// drop_nodes_from(). Returns the first one's id.
-  NodeId add_nodes(std::span<const Column> columns);
+  KvNodeId add_nodes(std::span<const Column> columns);
 
  private:
   struct Node {
-    NodeId parent;
+    KvNodeId parent;
     TokenId token;
   };
   struct Free {

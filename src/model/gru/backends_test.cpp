@@ -9,8 +9,8 @@
 #include "base/allocation_counter.h"
 #include "base/test_folder.h"
 #include "model/bench/random_model.h"
-#include "model/gru/cpu_backend.h"
-#include "model/gru/mlx_backend.h"
+#include "model/gru/gru_cpu_backend.h"
+#include "model/gru/gru_mlx_backend.h"
 #include "model/gru/test_models.h"
 #include "simd/dispatch.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/gru/cpu_backend.h"
+#include "model/gru/gru_cpu_backend.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 

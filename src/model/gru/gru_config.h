@@ -10,7 +10,7 @@
 namespace laya::model {
 
 /// Numbers that fix every tensor's shape. A value; the same in the trainer, in the file and in
-/// every backend. The step itself is spelled out in reference_backend.cpp, which is the
+/// every backend. The step itself is spelled out in gru_reference_backend.cpp, which is the
 /// specification.
 struct GruConfig {
   std::uint32_t vocabulary_size = 0;  ///< V: rows of the tied embedding

@@ -6,9 +6,9 @@
 
 #include "format/metadata.h"
 #include "format/model_file.h"
-#include "model/gru/cpu_backend.h"
-#include "model/gru/mlx_backend.h"
-#include "model/gru/reference_backend.h"
+#include "model/gru/gru_cpu_backend.h"
+#include "model/gru/gru_mlx_backend.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/weights_loading.h"
 #include "simd/dispatch.h"
 

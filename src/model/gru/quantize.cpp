@@ -5,8 +5,8 @@
 
 #include "format/metadata.h"
 #include "format/model_writer.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/model_loading.h"
-#include "model/gru/reference_backend.h"
 #include "model/gru/rotation.h"
 #include "simd/dispatch.h"
 #include "simd/ops.h"

@@ -10,7 +10,7 @@
 #include "format/model_writer.h"
 #include "model/bench/random_model.h"
 #include "model/gru/compare_models.h"
-#include "model/gru/cpu_backend.h"
+#include "model/gru/gru_cpu_backend.h"
 #include "model/gru/rotation.h"
 #include "model/gru/test_models.h"
 #include "simd/dispatch.h"

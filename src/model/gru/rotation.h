@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/gru/gru_config.h"
-#include "model/gru/reference_backend.h"
+#include "model/gru/gru_reference_backend.h"
 
 namespace laya::model {
 

@@ -10,8 +10,8 @@
 #include "format/model_file.h"
 #include "model/core/aligned_bytes.h"
 #include "model/gru/gru_config.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/gru_weights.h"
-#include "model/gru/reference_backend.h"
 #include "simd/packing.h"
 
 namespace laya::model {

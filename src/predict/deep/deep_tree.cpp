@@ -121,7 +121,7 @@ void DeepTree::commit(int node) {
 
 // The tree is shared with the ghost's search; nodes that it dropped with its own are gone.
 void DeepTree::drop_lost_nodes() {
-  const auto count = static_cast<model::NodeId>(cache_.node_count());
+  const auto count = static_cast<model::KvNodeId>(cache_.node_count());
   while (!nodes_.empty() && nodes_.back().cache_node >= count) {
     nodes_.pop_back();
     ++version_;
@@ -195,11 +195,11 @@ Status DeepTree::feed(std::span<const TokenId> wanted, const base::CancelFlag* c
   }
   // Words of a ghost that were read already, though nobody kept what follows them.
   if (fed_.size() + 1 < wanted.size() && cache_.node_count() > 0) {
-    model::NodeId node = model::kRoot;
+    model::KvNodeId node = model::kRoot;
     std::size_t depth = 0;
     for (std::size_t i = 0; i < cache_.node_count() && fed_.size() + depth + 1 < wanted.size();
          ++i) {  // parents come before their children
-      const auto id = static_cast<model::NodeId>(i);
+      const auto id = static_cast<model::KvNodeId>(i);
       if (cache_.parent(id) == node && cache_.token(id) == wanted[fed_.size() + depth]) {
         node = id;
         ++depth;
@@ -317,7 +317,7 @@ Status DeepTree::grow(std::span<const Growth> growths, const base::CancelFlag* c
   }
   std::array<model::Column, model::kMaxColumns> columns;
   const std::size_t have = nodes_.size();
-  const auto first = static_cast<model::NodeId>(cache_.node_count());
+  const auto first = static_cast<model::KvNodeId>(cache_.node_count());
   for (std::size_t i = 0; i < count; ++i) {
     const int parent = growths[i].parent;
     columns[i].token = growths[i].token;
@@ -327,7 +327,7 @@ Status DeepTree::grow(std::span<const Growth> growths, const base::CancelFlag* c
       columns[i].parent = nodes_[static_cast<std::size_t>(parent)].cache_node;
     } else {
       columns[i].parent =
-          first + static_cast<model::NodeId>(static_cast<std::size_t>(parent) - have);
+          first + static_cast<model::KvNodeId>(static_cast<std::size_t>(parent) - have);
     }
   }
   const std::span<float> hidden(hidden_.data() + have * dim_, count * dim_);
@@ -352,7 +352,7 @@ Status DeepTree::grow(std::span<const Growth> growths, const base::CancelFlag* c
     Node node{};
     node.parent = growths[i].parent;
     node.token = growths[i].token;
-    node.cache_node = first + static_cast<model::NodeId>(i);
+    node.cache_node = first + static_cast<model::KvNodeId>(i);
     look_at(&node, row);
     nodes_.push_back(node);
   }

@@ -34,7 +34,7 @@ class DeepTree {
   struct Node {
     int parent;  ///< node, or kRootNode
     TokenId token;
-    model::NodeId cache_node;
+    model::KvNodeId cache_node;
     float ends;  ///< probability that no letter follows: a word that ends here is over
     std::array<TokenId, kBest> going_on;  ///< the likeliest tokens that go on inside a word
     std::uint8_t going_on_count;

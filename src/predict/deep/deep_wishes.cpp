@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "predict/deep/deep_options.h"
-#include "predict/deep/deep_shares.h"
+#include "predict/deep/deep_word_fit.h"
 #include "predict/deep/deep_words.h"
 
 namespace laya::predict {

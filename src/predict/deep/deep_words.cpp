@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "predict/deep/deep_options.h"
-#include "predict/deep/deep_shares.h"
+#include "predict/deep/deep_word_fit.h"
 #include "predict/source/casing.h"
 #include "predict/source/likeliest.h"
 #include "text/units.h"

@@ -8,7 +8,7 @@
 namespace laya::predict {
 namespace {
 
-constexpr model::NodeId kNotComputed = model::kRoot - 1;
+constexpr model::KvNodeId kNotComputed = model::kRoot - 1;
 // Of the context's bytes: more than kContextTokens tokens ever spell in ordinary text.
 constexpr std::size_t kContextBytes = 8 * SentenceScorer::kContextTokens;
 
@@ -178,7 +178,7 @@ Status SentenceScorer::score_trie(std::span<float> log_probs, const base::Cancel
   std::size_t at = 0;
   while (at < trie_.size()) {
     std::size_t count = 0;
-    const auto first_new = static_cast<model::NodeId>(cache_.node_count());
+    const auto first_new = static_cast<model::KvNodeId>(cache_.node_count());
     for (; at < trie_.size() && count < model::kMaxColumns; ++at) {
       const TokenTrie::Node& node = trie_[static_cast<std::int32_t>(at)];
       if (node.first_child == TokenTrie::kNone) {
@@ -188,7 +188,7 @@ Status SentenceScorer::score_trie(std::span<float> log_probs, const base::Cancel
                             ? model::kRoot
                             : place_[static_cast<std::size_t>(node.parent)],
                         node.token};
-      place_[at] = first_new + static_cast<model::NodeId>(count);
+      place_[at] = first_new + static_cast<model::KvNodeId>(count);
       nodes[count] = static_cast<std::int32_t>(at);
       ++count;
     }

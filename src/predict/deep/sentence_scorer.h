@@ -80,8 +80,8 @@ class SentenceScorer {
   bool root_known_ = false;
   TokenTrie trie_;
   std::vector<Path> paths_;
-  std::vector<float> node_log_prob_;  // [nodes] ln p of the path down to the node
-  std::vector<model::NodeId> place_;  // [nodes] in the cache's tree; kRoot - 1: not computed
+  std::vector<float> node_log_prob_;    // [nodes] ln p of the path down to the node
+  std::vector<model::KvNodeId> place_;  // [nodes] in the cache's tree; kRoot - 1: not computed
   std::vector<TokenId> ids_;
   std::vector<TokenId> rows_;
   std::vector<std::int32_t> children_;

@@ -78,12 +78,12 @@ GhostTokens::GhostTokens(const text::SubwordTokenizer& tokenizer) : uses_(tokeni
   }
 }
 
-KnownNodes::Known NodesOfList::find(model::NodeId parent, TokenId token) const {
+KnownNodes::Known NodesOfList::find(model::KvNodeId parent, TokenId token) const {
   const std::span<const DeepTree::Node> nodes = tree_->nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const model::NodeId from = nodes[i].parent == DeepTree::kRootNode
-                                   ? model::kRoot
-                                   : nodes[static_cast<std::size_t>(nodes[i].parent)].cache_node;
+    const model::KvNodeId from = nodes[i].parent == DeepTree::kRootNode
+                                     ? model::kRoot
+                                     : nodes[static_cast<std::size_t>(nodes[i].parent)].cache_node;
     if (nodes[i].token == token && from == parent) {
       return {nodes[i].cache_node, tree_->probs(static_cast<int>(i))};
     }

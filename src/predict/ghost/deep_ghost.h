@@ -58,7 +58,7 @@ class GhostTokens {
 class NodesOfList : public KnownNodes {
  public:
   explicit NodesOfList(const DeepTree& tree) : tree_(&tree) {}
-  Known find(model::NodeId parent, TokenId token) const override;
+  Known find(model::KvNodeId parent, TokenId token) const override;
 
  private:
   const DeepTree* tree_;

@@ -161,13 +161,13 @@ Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, Gh
       guide.draft(tokens_, room - unread, drafts_);
     }
     const std::size_t guesses = std::min(drafts_.size(), room - unread);
-    const auto first_new = static_cast<model::NodeId>(cache.node_count());
+    const auto first_new = static_cast<model::KvNodeId>(cache.node_count());
     std::array<model::Column, model::kMaxColumns> columns;
     for (std::size_t i = 0; i < unread; ++i) {
-      columns[i] = {i == 0 ? node_ : first_new + static_cast<model::NodeId>(i) - 1,
+      columns[i] = {i == 0 ? node_ : first_new + static_cast<model::KvNodeId>(i) - 1,
                     tokens_[read_ + i]};
     }
-    const model::NodeId first_guess = first_new + static_cast<model::NodeId>(unread);
+    const model::KvNodeId first_guess = first_new + static_cast<model::KvNodeId>(unread);
     for (std::size_t i = 0; i < guesses; ++i) {
       const TokenTrie::Node& guess = drafts_[static_cast<std::int32_t>(i)];
       columns[unread + i] = {
@@ -202,7 +202,7 @@ Status DraftVerifier::run(model::Workspace& workspace, model::KvCache& cache, Gh
       const std::span<const float> logits(logits_.data() + column * vocabulary, vocabulary);
       const float log_z = model::log_sum_exp(logits);
       const TokenRow row = TokenRow::of_logits(logits, log_z);
-      node_ = first_new + static_cast<model::NodeId>(column);
+      node_ = first_new + static_cast<model::KvNodeId>(column);
       ++read_;
       guide.read(std::span(tokens_).first(read_), row);
       if (read_ < tokens_.size()) {

@@ -46,10 +46,10 @@ class KnownNodes {
  public:
   virtual ~KnownNodes() = default;
   struct Known {
-    model::NodeId node = model::kRoot;
+    model::KvNodeId node = model::kRoot;
     std::span<const float> probs = {};  ///< [V] behind it; empty: not known
   };
-  virtual Known find(model::NodeId parent, TokenId token) const = 0;
+  virtual Known find(model::KvNodeId parent, TokenId token) const = 0;
 };
 
 /// What the verifier asks while it works. All calls come from run(), on its thread.
@@ -101,7 +101,7 @@ class DraftVerifier {
   std::span<const float> log_probs() const { return log_probs_; }
   /// Tokens of the front that stand in the cache's tree, and the last one's node (kRoot: none).
   std::size_t tokens_read() const { return read_; }
-  model::NodeId last_node() const { return node_; }
+  model::KvNodeId last_node() const { return node_; }
   /// Passes over the weights that the last run() took; columns in them; drafted columns, and those
   /// of them that the decoder agreed with.
   std::size_t passes() const { return passes_; }
@@ -122,7 +122,7 @@ class DraftVerifier {
   std::vector<TokenId> tokens_;
   std::vector<float> log_probs_;
   std::size_t read_ = 0;
-  model::NodeId node_ = model::kRoot;
+  model::KvNodeId node_ = model::kRoot;
   std::size_t passes_ = 0;
   std::size_t columns_ = 0;
   std::size_t drafted_ = 0;

@@ -184,7 +184,7 @@ TEST(DraftVerifier, ReadNodesCanBeCommitted) {
 
 /// Nodes that a list has looked into: the first two tokens of the phrase.
 struct TwoNodes : KnownNodes {
-  Known find(model::NodeId parent, TokenId token) const override {
+  Known find(model::KvNodeId parent, TokenId token) const override {
     for (const auto& [from, by, known] : nodes) {
       if (from == parent && by == token) {
         return known;
@@ -192,7 +192,7 @@ struct TwoNodes : KnownNodes {
     }
     return {};
   }
-  std::vector<std::tuple<model::NodeId, TokenId, Known>> nodes;
+  std::vector<std::tuple<model::KvNodeId, TokenId, Known>> nodes;
 };
 
 TEST(DraftVerifier, UsesNodesThatAreKnown) {

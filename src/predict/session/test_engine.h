@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/bench/random_model.h"
-#include "model/gru/reference_backend.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/ngram/model_bundle.h"
 #include "predict/engine/engine.h"
 #include "predict/session/session.h"

@@ -11,12 +11,12 @@
 #include "train/gru/gru_carry.h"
 #include "train/gru/gru_model.h"
 #include "train/mlx/gemm.h"
-#include "train/mlx/kernels.h"
 #include "train/mlx/memory.h"
 #include "train/mlx/operand.h"
 #include "train/mlx/optimizer.h"
 #include "train/mlx/parallel.h"
 #include "train/mlx/stream_thread.h"
+#include "train/mlx/training_kernels.h"
 #include "train/text/random.h"
 
 namespace laya::train {

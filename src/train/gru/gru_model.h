@@ -1,5 +1,5 @@
 // GruLocal as an MLX graph: the forward pass that training differentiates and dev evaluation runs.
-// The mathematics is that of reference_backend.cpp; here it is laid out time-major over
+// The mathematics is that of gru_reference_backend.cpp; here it is laid out time-major over
 // whole chunks. Built only where MLX is.
 #pragma once
 

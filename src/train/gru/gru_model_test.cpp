@@ -6,7 +6,7 @@
 
 #include "format/model_file.h"
 #include "model/gru/model_loading.h"
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 #include "train/gru/test_texts.h"
 
 namespace laya::train {

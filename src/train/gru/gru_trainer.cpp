@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "text/tokenizer.h"
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 #include "train/gru/sampler.h"
 #include "train/gru/start_weights.h"
 #include "train/gru/train_data.h"
@@ -54,7 +54,7 @@ class SpeedMeter {
 
 class Trainer {
  public:
-  Trainer(Checkpoint state, TrainData& data, Batcher batcher, std::vector<std::byte> vocabulary,
+  Trainer(RunCheckpoint state, TrainData& data, Batcher batcher, std::vector<std::byte> vocabulary,
           RunLog log, TrainObserver& observer)
       : state_(std::move(state)),
         data_(data),
@@ -327,7 +327,7 @@ class Trainer {
                                                      " is whole: free some space, then --resume")};
   }
 
-  Checkpoint state_;
+  RunCheckpoint state_;
   TrainData& data_;
   Batcher batcher_;
   std::vector<std::byte> vocabulary_;
@@ -351,7 +351,7 @@ class Trainer {
   fs::path last_checkpoint_;
 };
 
-Status same_sources(const Checkpoint& checkpoint, const TrainData& data) {
+Status same_sources(const RunCheckpoint& checkpoint, const TrainData& data) {
   const auto same = [](const SourceRecord& a, const SourceRecord& b) {
     return a.name == b.name && a.checksum == b.checksum;
   };
@@ -365,8 +365,8 @@ Status same_sources(const Checkpoint& checkpoint, const TrainData& data) {
 }
 
 // The stored state under the new options: what fixes shapes and order must not change.
-Result<Checkpoint> resume_state(const TrainOptions& options, const TrainData& data) {
-  Result<Checkpoint> checkpoint = load_newest_checkpoint(options.run_dir);
+Result<RunCheckpoint> resume_state(const TrainOptions& options, const TrainData& data) {
+  Result<RunCheckpoint> checkpoint = load_newest_checkpoint(options.run_dir);
   if (!checkpoint) return checkpoint;
   if (Status s = same_sources(*checkpoint, data); !s) return s.error();
   const TrainOptions& stored = checkpoint->options;
@@ -433,14 +433,14 @@ Result<TrainSummary> train_gru(const TrainOptions& wanted, Start start, TrainObs
   Result<Batcher> batcher = Batcher::create(std::move(sources), options.lanes, options.seed);
   if (!batcher) return batcher.error();
 
-  Checkpoint state{options,
-                   {},
-                   {},
-                   data->records,
-                   GruCarry::zero(options.config, options.lanes),
-                   GruParameters(options.config)};
+  RunCheckpoint state{options,
+                      {},
+                      {},
+                      data->records,
+                      GruCarry::zero(options.config, options.lanes),
+                      GruParameters(options.config)};
   if (start == Start::Resume) {
-    Result<Checkpoint> stored = resume_state(options, *data);
+    Result<RunCheckpoint> stored = resume_state(options, *data);
     if (!stored) return stored.error();
     state = *std::move(stored);
     if (Status s = batcher->restore(state.position); !s) return s.error();

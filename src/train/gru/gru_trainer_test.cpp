@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/gru/quantize.h"
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 #include "train/gru/test_texts.h"
 
 namespace laya::train {
@@ -47,7 +47,7 @@ std::string log_of(const TrainOptions& options) {
   return base::read_file((options.run_dir / "log.jsonl").string(), 1 << 20).value();
 }
 
-void expect_same(const Checkpoint& a, const Checkpoint& b) {
+void expect_same(const RunCheckpoint& a, const RunCheckpoint& b) {
   EXPECT_EQ(a.progress.tokens, b.progress.tokens);
   EXPECT_EQ(a.progress.step, b.progress.step);
   EXPECT_EQ(a.progress.best_dev, b.progress.best_dev);
@@ -149,7 +149,7 @@ TEST(GruTrainer, FullDiskStopsWithOneErrorAndLeavesTheCheckpoint) {
   EXPECT_EQ(watcher.saves.size(), 1u);
   EXPECT_NE(summary.error().message.find("--resume"), std::string::npos) << summary.error().message;
   EXPECT_NE(summary.error().message.find(watcher.saves[0].filename().string()), std::string::npos);
-  const Result<Checkpoint> left = load_newest_checkpoint(options.run_dir);
+  const Result<RunCheckpoint> left = load_newest_checkpoint(options.run_dir);
   ASSERT_TRUE(left.has_value()) << left.error().message;
   EXPECT_EQ(left->progress.step, 1u);
   for (const auto& entry : std::filesystem::directory_iterator(options.run_dir)) {
@@ -219,7 +219,7 @@ TEST(GruTrainer, BeginsWhereTheModelThatItStartsFromStood) {
     const Result<TrainSummary> summary = train(options, watcher);
     ASSERT_TRUE(summary.has_value()) << summary.error().message;
     EXPECT_NEAR(watcher.dev.front(), learnt.dev.back(), model == whole ? 1e-3 : 0.02);
-    const Checkpoint left = load_newest_checkpoint(options.run_dir).value();
+    const RunCheckpoint left = load_newest_checkpoint(options.run_dir).value();
     EXPECT_EQ(left.options.start_from, model);
     EXPECT_EQ(left.options.config.hidden_dim, first.config.hidden_dim);
   }

@@ -7,7 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "model/gru/quantize.h"
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 #include "train/gru/test_texts.h"
 
 namespace laya::train {

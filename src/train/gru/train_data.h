@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "text/tokenizer.h"
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 #include "train/gru/train_options.h"
 #include "train/text/corpus.h"
 #include "train/text/dev_set.h"

@@ -7,8 +7,8 @@
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/ops.h"
 #include "mlx/primitives.h"
-#include "train/mlx/kernels.h"
 #include "train/mlx/parallel.h"
+#include "train/mlx/training_kernels.h"
 
 namespace laya::train {
 namespace {

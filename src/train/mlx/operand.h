@@ -2,8 +2,8 @@
 #pragma once
 
 #include "train/mlx/gemm.h"
-#include "train/mlx/kernels.h"
 #include "train/mlx/parallel.h"
+#include "train/mlx/training_kernels.h"
 
 namespace laya::train {
 

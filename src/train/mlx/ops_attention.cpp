@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "train/mlx/fused_op.h"
-#include "train/mlx/kernels.h"
 #include "train/mlx/ops.h"
 #include "train/mlx/parallel.h"
+#include "train/mlx/training_kernels.h"
 
 namespace laya::train {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "train/mlx/kernels.h"
 #include "train/mlx/parallel.h"
 #include "train/mlx/stream_thread.h"
+#include "train/mlx/training_kernels.h"
 
 namespace laya::train {
 namespace {
@@ -27,7 +27,7 @@ double gradient_norm(std::span<const AdamWSlot> slots) {
 double update(std::span<const AdamWSlot> slots, const AdamWStep& step) {
   const double norm = gradient_norm(slots);
   if (!std::isfinite(norm)) return norm;
-  Kernels::AdamW p{};
+  TrainingKernels::AdamW p{};
   p.rate = step.learning_rate;
   p.beta1 = step.beta1;
   p.beta2 = step.beta2;

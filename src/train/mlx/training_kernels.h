@@ -1,4 +1,4 @@
-// The trainer's inner loops on one row or one flat range, one thread. One source (kernels.inl),
+// The trainer's inner loops on one row or one flat range, one thread. One source (training_kernels.inl),
 // compiled per instruction set, chosen at run time. Lengths called d, n or k of gate, norm, softmax
 // and attention kernels are multiples of 16; others are free.
 #pragma once
@@ -35,7 +35,7 @@ struct OperandKernels {
                    float weight, T* grad, float* dbias);
 };
 
-struct Kernels {
+struct TrainingKernels {
   OperandKernels<float> f32;
   OperandKernels<BFloat16> bf16;
   template <typename T>
@@ -83,16 +83,16 @@ struct Kernels {
 };
 
 /// The best set for this CPU. Immutable.
-const Kernels& kernels();
+const TrainingKernels& kernels();
 
 namespace base {
-const Kernels& table();
+const TrainingKernels& table();
 }
 namespace avx2 {
-const Kernels& table();
+const TrainingKernels& table();
 }
 namespace avx512 {
-const Kernels& table();
+const TrainingKernels& table();
 }
 
 }  // namespace laya::train

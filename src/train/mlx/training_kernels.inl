@@ -1,7 +1,7 @@
-// Included by kernels_<isa>.cpp with LAYA_KERNEL_SET defined. Vectors of 16 floats through the
+// Included by training_kernels_<isa>.cpp with LAYA_KERNEL_SET defined. Vectors of 16 floats through the
 // compiler's vector extension, which it lowers to whatever the file's instruction set has. Includes
 // nothing that could emit shared inline code with this file's ISA flags.
-#include "train/mlx/kernels.h"
+#include "train/mlx/training_kernels.h"
 
 namespace laya::train::LAYA_KERNEL_SET {
 namespace {
@@ -356,7 +356,7 @@ LAYA_INLINE F sqrt(F x) {
 }
 
 void adamw(float* value, float* m, float* v, const float* gradient, std::size_t n,
-           const Kernels::AdamW& p) {
+           const TrainingKernels::AdamW& p) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     const F g = load(gradient + i) * p.scale;
@@ -384,22 +384,22 @@ constexpr OperandKernels<T> operand_table() {
   return {convert<T>, convert_and_sum<T>, gru_forward<T>, gru_backward<T>, softmax<T>};
 }
 
-constexpr Kernels kTable = {operand_table<float>(),
-                            operand_table<BFloat16>(),
-                            rms_norm,
-                            rms_norm_backward,
-                            attend,
-                            attend_backward,
-                            log_sum_exp,
-                            add,
-                            add_scaled,
-                            scale,
-                            dropout,
-                            squared_norm,
-                            adamw};
+constexpr TrainingKernels kTable = {operand_table<float>(),
+                                    operand_table<BFloat16>(),
+                                    rms_norm,
+                                    rms_norm_backward,
+                                    attend,
+                                    attend_backward,
+                                    log_sum_exp,
+                                    add,
+                                    add_scaled,
+                                    scale,
+                                    dropout,
+                                    squared_norm,
+                                    adamw};
 
 }  // namespace
 
-const Kernels& table() { return kTable; }
+const TrainingKernels& table() { return kTable; }
 
 }  // namespace laya::train::LAYA_KERNEL_SET

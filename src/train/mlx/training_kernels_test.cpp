@@ -1,6 +1,6 @@
 // Every instruction set that this CPU has, against formulas written with <cmath> and against the
 // base set.
-#include "train/mlx/kernels.h"
+#include "train/mlx/training_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace laya::train {
 namespace {
 
-std::vector<const Kernels*> tables() {
-  std::vector<const Kernels*> all{&base::table()};
+std::vector<const TrainingKernels*> tables() {
+  std::vector<const TrainingKernels*> all{&base::table()};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     all.push_back(&avx2::table());
@@ -39,14 +39,14 @@ float from_bf16(BFloat16 x) {
   return out;
 }
 
-TEST(Kernels, Bf16RoundsToNearestEvenAndKeepsNan) {
+TEST(TrainingKernels, Bf16RoundsToNearestEvenAndKeepsNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   // 1 + 2^-8 lies half-way between two bf16 numbers; the even one is 1.
   std::vector<float> x{0.0F, -0.0F, 1.0F, 1.00390625F, 1.01171875F, 1.004F, inf, -inf, nan, -2.5F};
   x.resize(37, 3.0F);
   const std::vector<float> expected{0.0F, -0.0F, 1.0F, 1.0F, 1.015625F, 1.0078125F, inf, -inf};
-  for (const Kernels* table : tables()) {
+  for (const TrainingKernels* table : tables()) {
     for (const std::size_t n : {std::size_t{10}, x.size()}) {  // the scalar tail and the vectors
       std::vector<BFloat16> out(n);
       table->bf16.convert(x.data(), out.data(), n);
@@ -57,13 +57,13 @@ TEST(Kernels, Bf16RoundsToNearestEvenAndKeepsNan) {
   }
 }
 
-TEST(Kernels, GruStepFollowsTheFormulaFarIntoSaturation) {
+TEST(TrainingKernels, GruStepFollowsTheFormulaFarIntoSaturation) {
   constexpr std::size_t d = 48;
   const auto gi = wave(3 * d, 60.0F, 0.1F);
   const auto gh = wave(3 * d, 60.0F, 0.7F);
   const auto bias = wave(3 * d, 1.0F, 1.3F);
   const auto previous = wave(d, 1.0F, 2.0F);
-  for (const Kernels* table : tables()) {
+  for (const TrainingKernels* table : tables()) {
     std::vector<float> h(d), operand(d), saved(4 * d);
     table->f32.gru_forward(gi.data(), gh.data(), bias.data(), previous.data(), d, h.data(),
                            operand.data(), saved.data());
@@ -81,7 +81,7 @@ TEST(Kernels, GruStepFollowsTheFormulaFarIntoSaturation) {
   }
 }
 
-TEST(Kernels, SoftmaxRowSurvivesHugeLogitsAndSumsToTheWeight) {
+TEST(TrainingKernels, SoftmaxRowSurvivesHugeLogitsAndSumsToTheWeight) {
   constexpr std::size_t n = 80;
   const std::vector<float> bias(n, 0.0F);
   for (const float scale : {1.0F, 300.0F, 1e6F}) {
@@ -91,7 +91,7 @@ TEST(Kernels, SoftmaxRowSurvivesHugeLogitsAndSumsToTheWeight) {
     double total = 0.0;
     for (const float x : logits) total += std::exp(static_cast<double>(x) - top);
     const double expected = top + std::log(total) - static_cast<double>(logits[5]);
-    for (const Kernels* table : tables()) {
+    for (const TrainingKernels* table : tables()) {
       auto work = logits;
       std::vector<float> gradient(n), dbias(n, 0.0F);
       const float nll = table->f32.softmax(work.data(), bias.data(), n, 5, 0.0F, 0.5F,
@@ -105,11 +105,11 @@ TEST(Kernels, SoftmaxRowSurvivesHugeLogitsAndSumsToTheWeight) {
   }
 }
 
-TEST(Kernels, DropoutMaskIsTheSameForEverySetAndEverySplit) {
+TEST(TrainingKernels, DropoutMaskIsTheSameForEverySetAndEverySplit) {
   const std::vector<float> x(100, 1.0F);
   std::vector<float> expected(100);
   base::table().dropout(x.data(), 100, 0, 42, 1U << 30U, 2.0F, expected.data());
-  for (const Kernels* table : tables()) {
+  for (const TrainingKernels* table : tables()) {
     std::vector<float> out(100);
     table->dropout(x.data(), 48, 0, 42, 1U << 30U, 2.0F, out.data());
     table->dropout(x.data() + 48, 52, 48, 42, 1U << 30U, 2.0F, out.data() + 48);
@@ -117,11 +117,11 @@ TEST(Kernels, DropoutMaskIsTheSameForEverySetAndEverySplit) {
   }
 }
 
-TEST(Kernels, SquaredNormOfALongVector) {
+TEST(TrainingKernels, SquaredNormOfALongVector) {
   const auto x = wave(100'003, 1.0F, 0.0F);
   double expected = 0.0;
   for (const float v : x) expected += static_cast<double>(v) * static_cast<double>(v);
-  for (const Kernels* table : tables()) {
+  for (const TrainingKernels* table : tables()) {
     EXPECT_NEAR(table->squared_norm(x.data(), x.size()), expected, 1e-6 * expected);
   }
 }

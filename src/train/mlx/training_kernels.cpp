@@ -1,12 +1,12 @@
-#include "train/mlx/kernels.h"
+#include "train/mlx/training_kernels.h"
 
 #include "train/mlx/precision.h"
 
 namespace laya::train {
 
 #if defined(__x86_64__)
-const Kernels& kernels() {
-  static const Kernels& best = []() -> const Kernels& {
+const TrainingKernels& kernels() {
+  static const TrainingKernels& best = []() -> const TrainingKernels& {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
       return avx512::table();
@@ -21,7 +21,7 @@ Precision best_precision() {
   return __builtin_cpu_supports("avx512bf16") ? Precision::Bf16 : Precision::Fp32;
 }
 #else
-const Kernels& kernels() { return base::table(); }
+const TrainingKernels& kernels() { return base::table(); }
 
 Precision best_precision() { return Precision::Fp32; }
 #endif

@@ -1,4 +1,4 @@
-#include "model/gru/mlx_backend.h"
+#include "model/gru/gru_mlx_backend.h"
 
 namespace laya::model {
 

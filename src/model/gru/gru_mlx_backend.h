@@ -1,13 +1,13 @@
 // GruLocal through MLX: the executor for GPUs, and a second opinion on every CPU. A build without
-// MLX compiles no_mlx_backend.cpp instead of mlx_backend.cpp (chosen by CMake) and says
+// MLX compiles no_gru_mlx_backend.cpp instead of gru_mlx_backend.cpp (chosen by CMake) and says
 // Unsupported.
 #pragma once
 
 #include <memory>
 
 #include "base/result.h"
+#include "model/gru/gru_reference_backend.h"
 #include "model/gru/language_model.h"
-#include "model/gru/reference_backend.h"
 
 namespace laya::model {
 

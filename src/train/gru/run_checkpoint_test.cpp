@@ -1,4 +1,4 @@
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@ class CheckpointTest : public ::testing::Test {
  protected:
   CheckpointTest() : vocabulary_(small_vocabulary()), blob_(vocabulary_.serialize()) {}
 
-  Checkpoint sample(std::uint64_t tokens) {
+  RunCheckpoint sample(std::uint64_t tokens) {
     TrainOptions options;
     options.run_dir = folder_.file("run");
     options.lanes = 3;
     options.config = {static_cast<std::uint32_t>(vocabulary_.size()), 16, 32, 2, 2, 16, 3, 1e-5F};
-    Checkpoint checkpoint{
+    RunCheckpoint checkpoint{
         options, {}, {}, {}, GruCarry::zero(options.config, 3), GruParameters(options.config)};
     checkpoint.parameters.initialise(5, {});
     Random random(tokens);
@@ -45,10 +45,10 @@ class CheckpointTest : public ::testing::Test {
 };
 
 TEST_F(CheckpointTest, HoldsEverythingBitForBit) {
-  const Checkpoint saved = sample(1000);
+  const RunCheckpoint saved = sample(1000);
   const auto path = save_checkpoint(saved, record());
   ASSERT_TRUE(path.has_value()) << path.error().message;
-  const Result<Checkpoint> read = load_checkpoint(*path);
+  const Result<RunCheckpoint> read = load_checkpoint(*path);
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(options_to_json(read->options), options_to_json(saved.options));
   EXPECT_EQ(read->position, saved.position);
@@ -93,21 +93,21 @@ TEST_F(CheckpointTest, DamagedNewestIsPassedOver) {
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
   write_text(newest, bytes);
   EXPECT_FALSE(load_checkpoint(newest).has_value());
-  const Result<Checkpoint> read = load_newest_checkpoint(folder_.file("run"));
+  const Result<RunCheckpoint> read = load_newest_checkpoint(folder_.file("run"));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->progress.tokens, 1000u);
-  const Result<Checkpoint> none = load_newest_checkpoint(folder_.file("elsewhere"));
+  const Result<RunCheckpoint> none = load_newest_checkpoint(folder_.file("elsewhere"));
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, ErrorCode::Io);
 }
 
 TEST_F(CheckpointTest, ExportIsAModelAndNoCheckpoint) {
-  const Checkpoint saved = sample(1000);
+  const RunCheckpoint saved = sample(1000);
   const auto path = save_checkpoint(saved, record()).value();
   const std::string exported = folder_.file("model.laya");
   const Status status = export_checkpoint(path, exported);
   ASSERT_TRUE(status.has_value()) << status.error().message;
-  const Result<Checkpoint> refused = load_checkpoint(exported);
+  const Result<RunCheckpoint> refused = load_checkpoint(exported);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::BadArgument);
 

@@ -1,5 +1,5 @@
-// What proposing words and wishing for passes share: how a written form fits what is typed, and what
-// the other sources think of a word. For deep_words.cpp and deep_wishes.cpp only.
+// How a written form fits what is typed, and what the instant sources think of a word: shared by
+// deep_words.cpp and deep_wishes.cpp alone.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/gru/checkpoint.h"
+#include "train/gru/run_checkpoint.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -152,7 +152,7 @@ Status read_into(const format::ModelFile& file, const std::string& name, format:
   return {};
 }
 
-Status read_arrays(const format::ModelFile& file, Checkpoint& checkpoint) {
+Status read_arrays(const format::ModelFile& file, RunCheckpoint& checkpoint) {
   for (Parameter& tensor : checkpoint.parameters.tensors()) {
     const std::span<const std::uint32_t> shape = tensor.shape;
     if (Status s = read_into(file, tensor.name, format::Element::F32, shape, tensor.value); !s)
@@ -194,7 +194,7 @@ Status read_arrays(const format::ModelFile& file, Checkpoint& checkpoint) {
 
 }  // namespace
 
-Result<fs::path> save_checkpoint(const Checkpoint& checkpoint, const ModelRecord& record) {
+Result<fs::path> save_checkpoint(const RunCheckpoint& checkpoint, const ModelRecord& record) {
   const fs::path& run_dir = checkpoint.options.run_dir;
   std::error_code code;
   fs::create_directories(run_dir, code);
@@ -237,7 +237,7 @@ std::vector<fs::path> list_checkpoints(const fs::path& run_dir) {
   return found;
 }
 
-Result<Checkpoint> load_checkpoint(const fs::path& path) {
+Result<RunCheckpoint> load_checkpoint(const fs::path& path) {
   Result<format::ModelFile> file = format::ModelFile::open(path.string(), format::Verify::Full);
   if (!file) return file.error();
   Result<Json> metadata = format::metadata(*file);
@@ -255,12 +255,12 @@ Result<Checkpoint> load_checkpoint(const fs::path& path) {
       return Error{ErrorCode::Corrupt, path.string() + ": " + s.error().message};
     if (Status s = options->validate(); !s)
       return Error{ErrorCode::Corrupt, path.string() + ": " + s.error().message};
-    Checkpoint checkpoint{*options,
-                          progress_from(resume.at("progress")),
-                          position_from(resume.at("position")),
-                          {},
-                          GruCarry::zero(options->config, options->lanes),
-                          GruParameters(options->config)};
+    RunCheckpoint checkpoint{*options,
+                             progress_from(resume.at("progress")),
+                             position_from(resume.at("position")),
+                             {},
+                             GruCarry::zero(options->config, options->lanes),
+                             GruParameters(options->config)};
     for (const Json& source : resume.at("sources")) {
       checkpoint.sources.push_back(
           {source.at(0).get<std::string>(), source.at(1).get<std::uint64_t>()});
@@ -272,11 +272,11 @@ Result<Checkpoint> load_checkpoint(const fs::path& path) {
   }
 }
 
-Result<Checkpoint> load_newest_checkpoint(const fs::path& run_dir) {
+Result<RunCheckpoint> load_newest_checkpoint(const fs::path& run_dir) {
   Error last{ErrorCode::Io,
              run_dir.string() + ": no checkpoint-*.laya in it; start a run without --resume"};
   for (const fs::path& path : list_checkpoints(run_dir)) {
-    Result<Checkpoint> checkpoint = load_checkpoint(path);
+    Result<RunCheckpoint> checkpoint = load_checkpoint(path);
     if (checkpoint) return checkpoint;
     last = checkpoint.error();
   }
@@ -294,7 +294,7 @@ Status export_model(const GruParameters& parameters, const ModelRecord& record,
 }
 
 Status export_checkpoint(const fs::path& checkpoint_path, const fs::path& path) {
-  Result<Checkpoint> checkpoint = load_checkpoint(checkpoint_path);
+  Result<RunCheckpoint> checkpoint = load_checkpoint(checkpoint_path);
   if (!checkpoint) return checkpoint.error();
   Result<format::ModelFile> file = format::ModelFile::open(checkpoint_path.string());
   if (!file) return file.error();

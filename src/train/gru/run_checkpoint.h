@@ -44,7 +44,7 @@ struct SourceRecord {
   std::uint64_t checksum = 0;  ///< Corpus::checksum
 };
 
-struct Checkpoint {
+struct RunCheckpoint {
   TrainOptions options;
   TrainProgress progress;
   BatchPosition position;
@@ -62,18 +62,18 @@ struct ModelRecord {
 
 /// Writes `checkpoint` as run_dir/checkpoint-<tokens, 12 digits>.laya and removes all but the last
 /// two. Returns its path. Error Io (disk full): the older checkpoints are untouched.
-Result<std::filesystem::path> save_checkpoint(const Checkpoint& checkpoint,
+Result<std::filesystem::path> save_checkpoint(const RunCheckpoint& checkpoint,
                                               const ModelRecord& record);
 
 /// The checkpoints of `run_dir`, newest first.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& run_dir);
 
 /// Reads one, all checksums verified. Corrupt, Version or Io name the file and the field.
-Result<Checkpoint> load_checkpoint(const std::filesystem::path& file);
+Result<RunCheckpoint> load_checkpoint(const std::filesystem::path& file);
 
 /// The newest checkpoint of `run_dir` that is whole; a damaged one is passed over. Io: there is
 /// none.
-Result<Checkpoint> load_newest_checkpoint(const std::filesystem::path& run_dir);
+Result<RunCheckpoint> load_newest_checkpoint(const std::filesystem::path& run_dir);
 
 /// Writes only what a model needs: fp32 weights, config, vocabulary, licence, training record.
 Status export_model(const GruParameters& parameters, const ModelRecord& record,

@@ -1,4 +1,4 @@
-#include "model/gru/cpu_backend.h"
+#include "model/gru/gru_cpu_backend.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "model/gru/reference_backend.h"
+#include "model/gru/gru_reference_backend.h"
 
 #include <algorithm>
 #include <cmath>
