@@ -1,7 +1,6 @@
 #include "train/text/corpus.h"
 
 #include <xxhash.h>
-#include <zstd.h>
 
 #include <array>
 #include <bit>
@@ -10,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/utf8.h"
+#include "text/text_file.h"
 
 namespace laya::train {
 namespace {
@@ -45,42 +45,12 @@ std::uint64_t source_checksum(std::string_view raw, const LineEncoder& encoder) 
   return XXH3_64bits(parts.data(), sizeof(parts));
 }
 
-Result<std::string> decompress(std::string_view raw, const std::string& path) {
-  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
-                                                                             ZSTD_freeDStream);
-  if (!stream) return Error{ErrorCode::Internal, path + ": zstd has no memory"};
-  std::string text;
-  ZSTD_inBuffer in{raw.data(), raw.size(), 0};
-  std::size_t left = 1;
-  std::string block(ZSTD_DStreamOutSize(), '\0');
-  while (in.pos < in.size) {
-    ZSTD_outBuffer out{block.data(), block.size(), 0};
-    left = ZSTD_decompressStream(stream.get(), &out, &in);
-    if (ZSTD_isError(left))
-      return Error{ErrorCode::Corrupt, path + ": not zstd: " + ZSTD_getErrorName(left)};
-    if (out.pos > kMaxTextBytes - text.size())
-      return Error{ErrorCode::TooLarge, path + ": more than 4 GiB of text"};
-    text.append(block.data(), out.pos);
-  }
-  // A frame may still have output buffered once all input is read.
-  while (left != 0) {
-    ZSTD_outBuffer out{block.data(), block.size(), 0};
-    left = ZSTD_decompressStream(stream.get(), &out, &in);
-    if (ZSTD_isError(left) || out.pos == 0)
-      return Error{ErrorCode::Corrupt, path + ": the zstd data end too early"};
-    if (out.pos > kMaxTextBytes - text.size())
-      return Error{ErrorCode::TooLarge, path + ": more than 4 GiB of text"};
-    text.append(block.data(), out.pos);
-  }
-  return text;
-}
-
 Result<std::string> read_raw(const std::filesystem::path& path) {
   return base::read_file(path.string(), kMaxTextBytes);
 }
 
 Result<std::string> text_of(std::string raw, const std::filesystem::path& path) {
-  if (path.extension() == ".zst") return decompress(raw, path.string());
+  if (path.extension() == ".zst") return text::decompressed(raw, path.string(), kMaxTextBytes);
   return raw;
 }
 
