@@ -8,7 +8,7 @@ using laya::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto settings = laya::apps::parse_settings(text, "laya.toml");
+  const auto settings = laya::setup::parse_settings(text, "laya.toml");
   if (!settings) {
     require(settings.error().message.starts_with("laya.toml: "));
     return 0;

@@ -5,8 +5,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "base/atomic_file.h"
-#include "train/text/corpus.h"
+#include "text/text_file.h"
 
 namespace laya::apps {
 namespace {
@@ -70,9 +69,8 @@ Result<std::string> read_standard_input(std::size_t limit_bytes) {
 }  // namespace
 
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes) {
-  Result<std::string> text = path.ends_with(".zst") ? train::read_text(path)
-                             : path == "-"          ? read_standard_input(limit_bytes)
-                                                    : base::read_file(path, limit_bytes);
+  Result<std::string> text =
+      path == "-" ? read_standard_input(limit_bytes) : text::read_text_file(path, limit_bytes);
   if (text) {
     if (const std::size_t zero = text->find('\0'); zero != std::string::npos) {
       return Error{ErrorCode::Corrupt, (path == "-" ? std::string("standard input") : path) +

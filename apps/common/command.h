@@ -42,8 +42,7 @@ std::string version_text();
 void refuse_negative_counts(CLI::App& app);
 
 /// All of `path`, decompressed where its name ends in .zst; "-" is standard input. Io names path
-/// and reason; TooLarge beyond `limit_bytes` (zst: beyond what a training text may have); Corrupt
-/// where a byte is 0.
+/// and reason; TooLarge beyond `limit_bytes` of text; Corrupt where a byte is 0.
 Result<std::string> read_text(const std::string& path, std::size_t limit_bytes = 1u << 30);
 
 }  // namespace laya::apps

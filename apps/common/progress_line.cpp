@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.h"
 
@@ -53,12 +52,6 @@ void ProgressLine::clear() {
   }
   shown_ = false;
   stage_.clear();
-}
-
-std::string megabytes_text(std::uint64_t bytes) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.1f MB", static_cast<double>(bytes) / 1e6);
-  return text.data();
 }
 
 }  // namespace laya::apps

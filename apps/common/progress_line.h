@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "setup/progress.h"
+
 namespace laya::apps {
 
-class ProgressLine {
+class ProgressLine final : public setup::Progress {
  public:
   enum class Volume : std::uint8_t { Normal, Quiet };
 
@@ -17,13 +19,12 @@ class ProgressLine {
   explicit ProgressLine(std::FILE* out, Volume volume = Volume::Normal);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() { clear(); }
+  ~ProgressLine() override { ProgressLine::clear(); }
 
-  /// `stage` is at `done` of 1 (a negative number: nobody knows); `note` stands behind the bar.
-  /// At most ten times a second something is drawn.
-  void show(std::string_view stage, double done, std::string_view note = {});
+  /// `note` stands behind the bar. At most ten times a second something is drawn.
+  void show(std::string_view stage, double done, std::string_view note = {}) override;
   /// Takes the bar away, so that something else can be printed.
-  void clear();
+  void clear() override;
 
  private:
   std::FILE* out_;
@@ -33,8 +34,5 @@ class ProgressLine {
   std::string stage_;
   std::int64_t last_ns_ = 0;
 };
-
-/// "98.4 MB": powers of ten, as packages and disks are sold.
-std::string megabytes_text(std::uint64_t bytes);
 
 }  // namespace laya::apps

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "common/model_options.h"
 #include "laya/complete_pinyin.h"
 #include "predict/session/session.h"
-#include "setup/model_lookup.h"
 #include "setup/remote_answers.h"
 #include "setup/settings.h"
 
@@ -16,7 +16,7 @@ namespace laya::apps {
 namespace {
 
 struct CompleteOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string context;
   std::string context_file;
   std::string after;
@@ -32,7 +32,7 @@ struct RemoteAnswer {
   std::string name;
   std::string problem;
   double latency_us = 0;
-  std::vector<RemoteCandidate> candidates;
+  std::vector<setup::RemoteCandidate> candidates;
 };
 
 /// What the instant tier took; all there is without a decoder.
@@ -51,13 +51,13 @@ nlohmann::ordered_json to_json(const predict::Reply& reply, const InstantTier& i
                           {"source", predict::origin_name(candidate.origin)},
                           {"tier", predict::tier_name(reply.tier)}});
   }
-  for (const RemoteCandidate& candidate : remote.candidates) {
+  for (const setup::RemoteCandidate& candidate : remote.candidates) {
     candidates.push_back({{"text", candidate.text},
                           {"insert", candidate.insert},
                           {"erase_before", 0},
                           {"logprob", nullptr},
-                          {"source", predict::origin_name(RemoteCandidate::kOrigin)},
-                          {"tier", predict::tier_name(RemoteCandidate::kTier)}});
+                          {"source", predict::origin_name(setup::RemoteCandidate::kOrigin)},
+                          {"tier", predict::tier_name(setup::RemoteCandidate::kTier)}});
   }
   nlohmann::ordered_json ghost = nullptr;
   if (reply.has_ghost) {
@@ -94,9 +94,9 @@ void print(const predict::Reply& reply, const InstantTier& instant, const std::s
     std::printf("%zu  %s  (%.2f, %s)\n", ++number, base::printable(candidate.text).c_str(),
                 candidate.log_prob, predict::origin_name(candidate.origin));
   }
-  for (const RemoteCandidate& candidate : remote.candidates) {
+  for (const setup::RemoteCandidate& candidate : remote.candidates) {
     std::printf("%zu  %s  (%s)\n", ++number, base::printable(candidate.text).c_str(),
-                predict::origin_name(RemoteCandidate::kOrigin));
+                predict::origin_name(setup::RemoteCandidate::kOrigin));
   }
   if (reply.has_ghost) {
     std::printf("ghost: \"%s\"  (%.2f)\n", base::printable(reply.ghost.text).c_str(),
@@ -121,20 +121,20 @@ void print(const predict::Reply& reply, const InstantTier& instant, const std::s
 }
 
 /// The server that laya.toml names; BadArgument with the remedy where it names none.
-Result<std::unique_ptr<RemoteAnswers>> open_remote(const predict::Engine& engine,
-                                                   RemoteAnswer& answer) {
-  const Result<RemoteSetup> setup = read_remote_setup();
+Result<std::unique_ptr<setup::RemoteAnswers>> open_remote(const predict::Engine& engine,
+                                                          RemoteAnswer& answer) {
+  const Result<setup::RemoteSetup> setup = setup::read_remote_setup();
   if (!setup) return setup.error();
   if (!setup->is_on) {
     return Error{ErrorCode::BadArgument,
                  "--remote: no completion server is configured; write its address into " +
-                     settings_path() +
+                     setup::settings_path() +
                      ":  [remote]  url = \"http://127.0.0.1:11434/v1/completions\"  model = \"…\""};
   }
   answer.name = setup->name;
   remote::RemoteSettings client = setup->client;
   client.pause = std::chrono::milliseconds(0);  // there is no next key
-  return RemoteAnswers::create(client, engine.block_list());
+  return setup::RemoteAnswers::create(client, engine.block_list());
 }
 
 void complete(const CompleteOptions& options, Outcome& outcome) {
@@ -147,13 +147,13 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   Result<predict::Engine> engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
   if (!options.pinyin.empty()) {
-    const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
+    const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
     return complete_pinyin(*engine, {options.pinyin, context, options.count, deep, options.json},
                            outcome);
   }
 
   RemoteAnswer answer;
-  std::unique_ptr<RemoteAnswers> remote;
+  std::unique_ptr<setup::RemoteAnswers> remote;
   if (options.remote) {
     auto opened = open_remote(*engine, answer);
     if (!opened) return fail(outcome, opened.error());
@@ -173,7 +173,7 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   wanted.deep = predict::Want::No;
   const predict::Reply* reply = &session.decide(wanted);
   const InstantTier instant{static_cast<double>(reply->latency.total_us)};
-  const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
+  const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
   if (!deep.empty()) {
     wanted.deep = predict::Want::Yes;
     wanted.deep_wait_us = predict::kUntilDone;

@@ -8,10 +8,10 @@
 #include <memory>
 #include <thread>
 
+#include "common/model_options.h"
 #include "format/model_file.h"
 #include "laya/doctor_checks.h"
 #include "laya/training_probe.h"
-#include "setup/model_lookup.h"
 #include "setup/settings.h"
 #include "simd/cpu_features.h"
 #include "simd/dispatch.h"
@@ -20,7 +20,7 @@ namespace laya::apps {
 namespace {
 
 struct DoctorOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   bool json = false;
 };
 
@@ -49,8 +49,8 @@ ModelFinding examine(const std::string& path) {
 
 RemoteFinding find_remote() {
   RemoteFinding finding;
-  finding.settings_path = settings_path();
-  const Result<RemoteSetup> setup = read_remote_setup();
+  finding.settings_path = setup::settings_path();
+  const Result<setup::RemoteSetup> setup = setup::read_remote_setup();
   if (!setup) {
     finding.problem = setup.error().message;
     return finding;
@@ -76,7 +76,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
   std::string problem;
   ModelParts parts = ModelParts::Both;
   std::uint64_t model_bytes = 0;
-  if (const Result<predict::EnginePaths> paths = find_model(options.model)) {
+  if (const Result<predict::EnginePaths> paths = setup::find_model(options.model)) {
     if (paths->network_path.empty()) parts = ModelParts::NoNetwork;
     if (paths->ngram_path.empty()) parts = ModelParts::NoNgrams;
     for (const std::string& path :
@@ -91,7 +91,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
     problem = paths.error().message;
   }
   std::optional<ModelFinding> deep;
-  const Result<std::string> deep_path = find_deep(options.model);
+  const Result<std::string> deep_path = setup::find_deep(options.model);
   if (deep_path && !deep_path->empty()) {
     deep = examine(*deep_path);
     model_bytes += deep->bytes;

@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "common/model_options.h"
 #include "laya/type/simulated_user.h"
 #include "laya/type/type_editor.h"
 #include "setup/data_files.h"
-#include "setup/model_lookup.h"
 #include "text/grapheme.h"
 
 namespace laya::apps {
@@ -22,7 +22,7 @@ constexpr std::size_t kGhostColumns = 20;
 constexpr std::size_t kMaxBytes = 1u << 20;
 
 struct ReplayOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   bool quiet = false;
   bool json = false;
@@ -135,7 +135,7 @@ nlohmann::ordered_json to_json(const TypeEditor& editor) {
 void replay(const ReplayOptions& options, Outcome& outcome) {
   std::string path = options.file;
   if (path.empty()) {
-    Result<std::string> shipped = find_data_file("testdata/demo.txt");
+    Result<std::string> shipped = setup::find_data_file("testdata/demo.txt");
     if (!shipped) return fail(outcome, shipped.error());
     path = std::move(shipped).value();
   }

@@ -15,7 +15,7 @@
 #include "format/model_writer.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::Checkpoint;
@@ -327,4 +327,4 @@ Result<ConvertReport> convert(const Checkpoint& checkpoint, const ConvertOptions
   return Converter(checkpoint, options, std::move(*source), std::move(*tokenizer)).run(path);
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -2,8 +2,8 @@
 // the vocabulary pruned on request. Called by `laya convert` and, through it, by `laya model`.
 //
 //   auto checkpoint = format::Checkpoint::open("model.gguf");
-//   train::ConvertOptions options;
-//   auto report = train::convert(*checkpoint, options, "model.laya");
+//   convert::ConvertOptions options;
+//   auto report = convert::convert(*checkpoint, options, "model.laya");
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 #include "model/decoder/decoder_config.h"
 #include "model/gru/quantize.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// What the matrices become.
 enum class WeightPolicy : std::uint8_t {
@@ -69,4 +69,4 @@ struct ConvertReport {
 Result<ConvertReport> convert(const format::Checkpoint& checkpoint, const ConvertOptions& options,
                               const std::string& path);
 
-}  // namespace laya::train
+}  // namespace laya::convert

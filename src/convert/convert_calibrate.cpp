@@ -11,7 +11,7 @@
 #include "simd/ops.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using model::Precision;
@@ -210,4 +210,4 @@ Result<CalibratedMatrices> calibrate(const SourceModel& source,
   return std::move(calibrator.result);
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -16,7 +16,7 @@
 #include "model/gru/quantize.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// A matrix that was quantised for its inputs, in our row order.
 struct CalibratedMatrix {
@@ -46,4 +46,4 @@ Result<CalibratedMatrices> calibrate(const SourceModel& source,
                                      std::span<const std::vector<TokenId>> sequences,
                                      const CalibrateOptions& options);
 
-}  // namespace laya::train
+}  // namespace laya::convert

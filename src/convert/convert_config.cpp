@@ -8,7 +8,7 @@
 
 #include "format/metadata.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using model::DecoderConfig;
@@ -541,4 +541,4 @@ Result<StatedConfig> params_json_config(std::string_view json, std::uint64_t emb
   return stated;
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

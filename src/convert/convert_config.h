@@ -9,7 +9,7 @@
 #include "format/checkpoint.h"
 #include "model/decoder/decoder_config.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// What the small files of a checkpoint say. Nothing is compared with the tensors yet.
 struct StatedConfig {
@@ -29,4 +29,4 @@ Result<StatedConfig> llama2c_config(const format::Llama2cConfig& header);
 Result<StatedConfig> params_json_config(std::string_view json, std::uint64_t embedding_rows,
                                         std::uint64_t ffn_rows);
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -10,7 +10,7 @@
 #include "simd/ops.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using model::DecoderConfig;
@@ -290,4 +290,4 @@ Status SourcePass::scores(std::span<const std::size_t> chosen, std::size_t rows,
   return {};
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

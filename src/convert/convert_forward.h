@@ -18,7 +18,7 @@
 #include "model/decoder/decoder_rope.h"
 #include "simd/thread_pool.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// Fills out [rows, cols] with the weights of `part` in our row order. `inputs` [tokens, cols] is
 /// what they are about to be multiplied with.
@@ -80,4 +80,4 @@ class SourcePass {
   std::vector<float> stream_, normed_, q_, k_, v_, attended_, gate_, up_, y_, weights_;
 };
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -16,7 +16,7 @@
 #include "convert/convert_test_models.h"
 #include "convert/convert_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::Checkpoint;
@@ -217,4 +217,4 @@ TEST(ConvertHostile, KeptTablesAreCheckedAndUnknownTokenizersToldWhatToDo) {
 }
 
 }  // namespace
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -9,7 +9,7 @@
 #include "base/fnv1a.h"
 #include "convert/convert_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using text::SubwordTokenizer;
@@ -185,4 +185,4 @@ void count_tokens(const SubwordTokenizer& tokenizer, std::string_view text,
   }
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

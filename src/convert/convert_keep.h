@@ -17,7 +17,7 @@
 #include "format/checkpoint.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// What was counted for one tokenizer: for each language the ids that its text needs.
 struct KeptTable {
@@ -57,4 +57,4 @@ void count_tokens(const text::SubwordTokenizer& tokenizer, std::string_view text
 /// source file.
 std::span<const std::span<const std::byte>> built_in_kept_tables();
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -8,7 +8,7 @@
 #include "convert/convert_forward.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::ModelFile;
@@ -186,4 +186,4 @@ Result<ConversionLoss> measure_conversion(const format::Checkpoint& checkpoint,
   return loss;
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

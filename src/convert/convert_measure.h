@@ -11,7 +11,7 @@
 #include "convert/convert_parity.h"
 #include "format/checkpoint.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// Below this overlap of candidates a conversion deserves a warning (issue 4).
 inline constexpr double kWantedOverlap = 0.98;
@@ -38,4 +38,4 @@ Result<ConversionLoss> measure_conversion(const format::Checkpoint& checkpoint,
                                           std::span<const std::string_view> texts,
                                           const MeasureOptions& options = {});
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -9,7 +9,7 @@
 #include "simd/dispatch.h"
 #include "simd/ops.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using model::Decoder;
@@ -259,4 +259,4 @@ Result<Parity> compare_decoders(const OpenedDecoder& exact, const OpenedDecoder&
   return meter.result();
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -16,7 +16,7 @@
 #include "model/decoder/decoder.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// The candidates compared: the most probable next tokens.
 inline constexpr std::size_t kParityCandidates = 10;
@@ -87,4 +87,4 @@ Result<Parity> compare_decoders(const OpenedDecoder& exact, const OpenedDecoder&
                                 std::span<const std::string_view> texts,
                                 const CompareOptions& options = {});
 
-}  // namespace laya::train
+}  // namespace laya::convert

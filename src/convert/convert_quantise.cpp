@@ -7,7 +7,7 @@
 #include "simd/float16.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using model::AlignedBytes;
@@ -218,4 +218,4 @@ Result<AlignedBytes> quantise_for(const InputMoments& inputs, const Precision& p
   return bytes;
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

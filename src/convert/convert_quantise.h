@@ -13,7 +13,7 @@
 #include "model/gru/quantize.h"
 #include "simd/thread_pool.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// Beyond so many columns the inputs' correlations are left out (the factorisation takes n³ steps
 /// and far more text): columns are then weighted, but not corrected.
@@ -49,4 +49,4 @@ Result<model::AlignedBytes> quantise_for(const InputMoments& inputs,
                                          const model::Precision& precision, std::size_t rows,
                                          std::span<float> weights, simd::ThreadPool& pool);
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -7,7 +7,7 @@
 #include "simd/float16.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::GroupScheme;
@@ -214,4 +214,4 @@ Result<AlignedBytes> repack(const SourceTensor& tensor, std::span<const std::uin
   return bytes;
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -11,7 +11,7 @@
 #include "model/core/aligned_bytes.h"
 #include "model/gru/quantize.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// The precision that holds `tensor` as it is (codes unchanged, scales rounded to fp16), if there
 /// is one: Q4_0 ▶ int4/32, Q4_1 and Q4_K ▶ int4/32m, Q5_0 and Q8_0 ▶ int8/32, Q5_1 and Q5_K ▶
@@ -35,4 +35,4 @@ Result<model::AlignedBytes> repack(const format::SourceTensor& tensor,
                                    std::span<const std::uint32_t> rows,
                                    const model::Precision& precision, RepackLoss& loss);
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -13,7 +13,7 @@
 #include "format/test_checkpoints.h"
 #include "simd/packing.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::SourceTensor;
@@ -203,4 +203,4 @@ TEST(QuantiseFor, LosesLessOfTheOutputThanRounding) {
 }
 
 }  // namespace
-}  // namespace laya::train
+}  // namespace laya::convert

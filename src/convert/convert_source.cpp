@@ -9,7 +9,7 @@
 #include "convert/convert_config.h"
 #include "model/decoder/decoder_weights.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::Checkpoint;
@@ -332,4 +332,4 @@ Result<SourceModel> read_source_model(const Checkpoint& checkpoint) {
   return source;
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

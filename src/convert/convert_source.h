@@ -15,7 +15,7 @@
 #include "format/checkpoint.h"
 #include "model/decoder/decoder_config.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// In which order a checkpoint keeps the rows of q and k. The decoder rotates halves (NeoX); files
 /// made for the interleaved rotation are sorted back when they are converted, row by row, which
@@ -61,4 +61,4 @@ constexpr std::uint32_t interleaved_row(std::uint32_t row, std::uint32_t head_di
   return row - within + (within < half ? 2 * within : 2 * (within - half) + 1);
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -18,7 +18,7 @@
 #include "model/decoder/decoder_loading.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::Checkpoint;
@@ -271,4 +271,4 @@ TEST(Convert, LeavesTheOldFileWhenTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -8,7 +8,7 @@
 
 #include "base/atomic_file.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::SourceType;
@@ -447,4 +447,4 @@ void write_llama2c(const TinyModel& m, const std::string& folder, std::uint32_t 
   EXPECT_TRUE(base::write_file(folder + "/tokenizer.bin", format::llama2c_tokenizer_bytes(tokens)));
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -11,7 +11,7 @@
 #include "format/test_checkpoints.h"
 #include "model/bench/random_decoder.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// Weights by our names, rows in half-split order, norms effective: what a `.laya` should hold.
 struct TinyModel {
@@ -46,4 +46,4 @@ void write_folder(const TinyModel& model, const std::string& folder, FolderKind 
 /// llama2.c, with tokenizer.bin beside it. Llama only.
 void write_llama2c(const TinyModel& model, const std::string& folder, std::uint32_t version);
 
-}  // namespace laya::train
+}  // namespace laya::convert

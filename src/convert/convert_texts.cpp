@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using Text = std::string_view;
@@ -73,4 +73,4 @@ std::vector<Text> lines_of(Text text) {
 
 std::span<const Text> parity_texts() { return kParity; }
 
-}  // namespace laya::train
+}  // namespace laya::convert

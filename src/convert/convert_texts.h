@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace laya::train {
+namespace laya::convert {
 
 /// To quantise for: models/deep/calibration.txt, 178 lines of a few sentences, some 9,000 tokens,
 /// compiled in. Its card is models/deep/README.md.
@@ -16,4 +16,4 @@ std::span<const std::string_view> parity_texts();
 /// The lines of `text` that are not empty.
 std::vector<std::string_view> lines_of(std::string_view text);
 
-}  // namespace laya::train
+}  // namespace laya::convert

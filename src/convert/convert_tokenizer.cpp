@@ -6,7 +6,7 @@
 
 #include "format/metadata.h"
 
-namespace laya::train {
+namespace laya::convert {
 namespace {
 
 using format::Checkpoint;
@@ -193,4 +193,4 @@ Result<SubwordTokenizer> read_source_tokenizer(const Checkpoint& checkpoint) {
   return from_json(checkpoint);
 }
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -6,9 +6,9 @@
 #include "format/checkpoint.h"
 #include "text/subword_tokenizer.h"
 
-namespace laya::train {
+namespace laya::convert {
 
 /// Errors: Io (none beside the weights: with the remedy), those of SubwordTokenizer.
 Result<text::SubwordTokenizer> read_source_tokenizer(const format::Checkpoint& checkpoint);
 
-}  // namespace laya::train
+}  // namespace laya::convert

@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   }
   const auto checkpoint = format::Checkpoint::open(argv[1]);
   if (!checkpoint) return failed(checkpoint.error());
-  const auto tokenizer = train::read_source_tokenizer(*checkpoint);
+  const auto tokenizer = convert::read_source_tokenizer(*checkpoint);
   if (!tokenizer) return failed(tokenizer.error());
   const std::size_t size = tokenizer->size();
   Tally tally{std::vector<double>(size), std::vector<std::uint64_t>(size),
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
       continue;
     }
     std::vector<std::uint64_t> counts(size);
-    train::count_tokens(*tokenizer, sample(*text), counts);
+    convert::count_tokens(*tokenizer, sample(*text), counts);
     const double weight = std::strtod(argument.c_str() + star + 1, nullptr);
     auto& language = argument.substr(0, star) == "zh" ? tally.zh : tally.en;
     for (std::size_t id = 0; id < size; ++id) {
@@ -167,15 +167,15 @@ int main(int argc, char** argv) {
                    [&](TokenId a, TokenId b) { return tally.score[a] > tally.score[b]; });
   order.resize(std::min<std::size_t>(size, std::strtoul(argv[3], nullptr, 10)));
   std::sort(order.begin(), order.end());
-  train::KeptTable table;
+  convert::KeptTable table;
   table.languages = {{"en", {}}, {"zh", {}}};
   for (const TokenId id : order) {
     if (tally.score[id] <= 0) continue;
     if (tally.en[id] > 0) table.languages[0].ids.push_back(id);
     if (tally.zh[id] > 0) table.languages[1].ids.push_back(id);
   }
-  table.vocabulary_hash = train::vocabulary_hash(*tokenizer, table.languages);
-  const auto bytes = train::serialize(table);
+  table.vocabulary_hash = convert::vocabulary_hash(*tokenizer, table.languages);
+  const auto bytes = convert::serialize(table);
   if (auto status = base::write_file(argv[2], bytes); !status) return failed(status.error());
   std::printf("en %zu, zh %zu, %zu bytes\n", table.languages[0].ids.size(),
               table.languages[1].ids.size(), bytes.size());

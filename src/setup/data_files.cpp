@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace laya::apps {
+namespace laya::setup {
 
 namespace fs = std::filesystem;
 
@@ -34,4 +34,4 @@ Result<std::string> find_data_file(std::string_view relative) {
                std::string(relative) + ": found nowhere beside the program; name the file"};
 }
 
-}  // namespace laya::apps
+}  // namespace laya::setup

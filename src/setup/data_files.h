@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace laya::apps {
+namespace laya::setup {
 
 /// Folders to look in, in order: the binary's own folder and those above it (build/release/bin is
 /// three below the source tree), the source tree it was built from, /usr/share/laya.
@@ -17,4 +17,4 @@ std::vector<std::filesystem::path> data_roots();
 /// The first `relative` ("testdata/demo.txt") under those; BadArgument when nowhere.
 Result<std::string> find_data_file(std::string_view relative);
 
-}  // namespace laya::apps
+}  // namespace laya::setup

@@ -8,14 +8,14 @@
 #include "base/mapped_file.h"
 #include "format/model_file.h"
 
-namespace laya::apps {
+namespace laya::setup {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxModelBytes = std::uint64_t{4} << 30;
 
-void show(ProgressLine& progress, const catalog::FetchProgress& at) {
+void show(Progress& progress, const catalog::FetchProgress& at) {
   const double share =
       at.total == 0 ? -1 : static_cast<double>(at.done) / static_cast<double>(at.total);
   const std::string note = at.total == 0 ? megabytes_text(at.done)
@@ -52,7 +52,7 @@ Status keep_licences(const catalog::Store& store, std::string_view name,
 }
 
 /// A .laya, copied section by section as it is.
-Status copy_model(const std::string& from, const std::string& to, ProgressLine& progress) {
+Status copy_model(const std::string& from, const std::string& to, Progress& progress) {
   constexpr std::size_t kPiece = 8u << 20;
   const auto file = base::MappedFile::open(from, kMaxModelBytes);
   if (!file) return file.error();
@@ -69,7 +69,7 @@ Status copy_model(const std::string& from, const std::string& to, ProgressLine& 
 }
 
 Result<catalog::Installed> finish(const catalog::Store& store, catalog::Staging& staging,
-                                  const std::string& name, ProgressLine& progress) {
+                                  const std::string& name, Progress& progress) {
   progress.show("verifying", -1);
   if (Status status = staging.commit(); !status) return status.error();
   return store.find(name);
@@ -83,7 +83,7 @@ bool is_laya(const std::string& path) {
 }  // namespace
 
 Result<catalog::Installed> install_known(const catalog::KnownModel& model,
-                                         const InstallOptions& options, ProgressLine& progress) {
+                                         const InstallOptions& options, Progress& progress) {
   const catalog::Store store(options.folders.models);
   catalog::FetchOptions fetch;
   fetch.downloads = options.folders.downloads;
@@ -137,7 +137,7 @@ Result<catalog::Installed> install_known(const catalog::KnownModel& model,
 }
 
 Result<catalog::Installed> install_file(const std::string& path, const std::string& name,
-                                        const InstallOptions& options, ProgressLine& progress) {
+                                        const InstallOptions& options, Progress& progress) {
   if (Status status = catalog::check_name(name); !status) return status.error();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
@@ -182,4 +182,4 @@ std::string name_from_path(const std::string& path) {
   return name;
 }
 
-}  // namespace laya::apps
+}  // namespace laya::setup

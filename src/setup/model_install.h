@@ -12,9 +12,9 @@
 #include "catalog/folders.h"
 #include "catalog/known_models.h"
 #include "catalog/store.h"
-#include "common/progress_line.h"
+#include "setup/progress.h"
 
-namespace laya::apps {
+namespace laya::setup {
 
 /// What a converter is asked for.
 struct ConvertRequest {
@@ -25,10 +25,10 @@ struct ConvertRequest {
   std::vector<std::string> origins;  ///< where it comes from, for the metadata
   std::string keep_languages;        ///< "zh,en"; empty: the whole vocabulary
 };
-using Convert = std::function<Status(const ConvertRequest&, ProgressLine&)>;
+using Convert = std::function<Status(const ConvertRequest&, Progress&)>;
 
-/// The converter of src/train.
-Status convert_checkpoint(const ConvertRequest& request, ProgressLine& progress);
+/// The converter of src/convert.
+Status convert_checkpoint(const ConvertRequest& request, Progress& progress);
 
 struct InstallOptions {
   catalog::Folders folders;
@@ -44,14 +44,14 @@ struct InstallOptions {
 /// Fetches `model`, converts it and installs it under its name, licence texts beside it. Whatever
 /// fails, what was installed before is as it was and what was downloaded is kept.
 Result<catalog::Installed> install_known(const catalog::KnownModel& model,
-                                         const InstallOptions& options, ProgressLine& progress);
+                                         const InstallOptions& options, Progress& progress);
 
 /// Installs a checkpoint (converted) or a .laya (copied) as `name`.
 Result<catalog::Installed> install_file(const std::string& path, const std::string& name,
-                                        const InstallOptions& options, ProgressLine& progress);
+                                        const InstallOptions& options, Progress& progress);
 
 /// A name made of what the file is called: "My Model.Q4.gguf" gives "my-model.q4". Empty when
 /// nothing is left of it.
 std::string name_from_path(const std::string& path);
 
-}  // namespace laya::apps
+}  // namespace laya::setup

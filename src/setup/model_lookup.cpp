@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -13,7 +12,7 @@
 #include "format/model_file.h"
 #include "setup/data_files.h"
 
-namespace laya::apps {
+namespace laya::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,26 +172,6 @@ Result<std::string> find_deep(const ModelOptions& options) {
   return folders ? default_deep_path(catalog::Store(folders->models)) : std::string();
 }
 
-void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option(
-      "-m,--model", options.paths,
-      "model folder, or its files one by one (default: $LAYA_MODEL, then the shipped one)");
-  command.add_option("--deep", options.deep,
-                     "pretrained model of the second tier: its name (laya model list), a .laya "
-                     "file, or none (default: $LAYA_DEEP, then what is installed)");
-  command.add_option("--block", options.block,
-                     "what is never suggested: a folder or file in place of the shipped lists");
-  command
-      .add_option("--without", options.without,
-                  "further sources to leave out: lexicon, emoji, ranker")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"lexicon", "emoji", "ranker"}));
-  command.add_option("--ranker", options.ranker, "a .laya ranker in place of the shipped one");
-  command.add_option("--threads", options.threads, "threads for one model pass")
-      ->check(CLI::Range(1, 2))
-      ->capture_default_str();
-}
-
 namespace {
 
 Result<predict::EnginePaths> find_network_and_table(const ModelOptions& options) {
@@ -230,7 +209,7 @@ std::string deep_name(const ModelOptions& options) {
   return path && !path->empty() ? fs::path(*path).stem().string() : "";
 }
 
-Result<predict::Engine> open_engine(const ModelOptions& options, predict::DeepLoading loading) {
+Result<OpenedEngine> open_engine(const ModelOptions& options, predict::DeepLoading loading) {
   Result<predict::EnginePaths> paths = find_model(options);
   if (!paths) {
     return std::move(paths).error();
@@ -244,17 +223,16 @@ Result<predict::Engine> open_engine(const ModelOptions& options, predict::DeepLo
   engine_options.threads = options.threads;
   engine_options.deep_loading = loading;
   Result<predict::Engine> engine = predict::Engine::open(*paths, engine_options);
-  if (engine || paths->deep_path.empty() || is_asked_for(options)) {
-    return engine;
+  std::string warning;
+  if (!engine && !paths->deep_path.empty() && !is_asked_for(options)) {
+    warning = "going on without the pretrained model: " + base::printable(engine.error().message);
+    paths->deep_path.clear();
+    engine = predict::Engine::open(*paths, engine_options);
   }
-  const std::string problem = engine.error().message;
-  paths->deep_path.clear();
-  engine = predict::Engine::open(*paths, engine_options);
-  if (engine) {
-    std::fprintf(stderr, "laya: going on without the pretrained model: %s\n",
-                 base::printable(problem).c_str());
+  if (!engine) {
+    return std::move(engine).error();
   }
-  return engine;
+  return OpenedEngine{std::move(engine).value(), std::move(warning)};
 }
 
-}  // namespace laya::apps
+}  // namespace laya::setup

@@ -2,7 +2,6 @@
 // may have installed. Used by every command that predicts.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,9 @@
 #include "catalog/store.h"
 #include "predict/engine/engine.h"
 
-namespace laya::apps {
+namespace laya::setup {
 
-/// What the user may say about the model; the same options in every command.
+/// What the user may say about the model; the same in every program.
 struct ModelOptions {
   std::vector<std::string> paths;    ///< --model: a folder, or files
   std::string deep;                  ///< --deep: an installed model, a .laya file, "none"; or empty
@@ -21,8 +20,6 @@ struct ModelOptions {
   std::string ranker;                ///< --ranker: a .laya ranker in place of the shipped one
   int threads = 1;
 };
-
-void add_model_options(CLI::App& command, ModelOptions& options);
 
 /// The files to open. In this order: --model, $LAYA_MODEL, models/instant beside the source tree or
 /// the binary, /usr/share/laya/models/instant. A folder means its gru.laya and ngram.laya, one of
@@ -44,9 +41,15 @@ std::string default_deep_path(const catalog::Store& store);
 /// What to call that decoder on a screen: its file's name without ".laya"; empty for none.
 std::string deep_name(const ModelOptions& options);
 
-/// find_model(), find_deep() and Engine::open(). A decoder that nobody asked for and that cannot be
-/// used is left out, with a line on standard error: without it everything works.
-Result<predict::Engine> open_engine(const ModelOptions& options,
-                                    predict::DeepLoading loading = predict::DeepLoading::Now);
+struct OpenedEngine {
+  predict::Engine engine;
+  /// What was left out, and why: one line for the user; "" where nothing was.
+  std::string warning = {};
+};
 
-}  // namespace laya::apps
+/// find_model(), find_deep() and Engine::open(). A decoder that nobody asked for and that cannot be
+/// used is left out, with a warning: without it everything works.
+Result<OpenedEngine> open_engine(const ModelOptions& options,
+                                 predict::DeepLoading loading = predict::DeepLoading::Now);
+
+}  // namespace laya::setup

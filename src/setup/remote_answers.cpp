@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace laya::apps {
+namespace laya::setup {
 
 RemoteAnswers::RemoteAnswers(remote::CompletionClient client,
                              const remote::RemoteSettings& settings,
@@ -61,4 +61,4 @@ bool RemoteAnswers::take(std::uint64_t revision, std::int64_t wait_ms,
   return true;
 }
 
-}  // namespace laya::apps
+}  // namespace laya::setup

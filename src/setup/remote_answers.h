@@ -14,7 +14,7 @@
 #include "remote/remote_question.h"
 #include "remote/remote_tier.h"
 
-namespace laya::apps {
+namespace laya::setup {
 
 /// As predict::Candidate, with text of its own. The server gives no probability.
 struct RemoteCandidate {
@@ -56,4 +56,4 @@ class RemoteAnswers {
   remote::RemoteTier tier_;
 };
 
-}  // namespace laya::apps
+}  // namespace laya::setup

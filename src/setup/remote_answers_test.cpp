@@ -2,50 +2,23 @@
 #include "setup/remote_answers.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 
-#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "laya/type/test_engine.h"
-#include "laya/type/type_editor.h"
-#include "laya/type/type_view.h"
-#include "remote/test_server.h"
+#include "predict/session/test_engine.h"
+#include "setup/test_remote.h"
 
-namespace laya::apps {
+namespace laya::setup {
 namespace {
 
-using remote::TestServer;
-
-std::string answer_of(const std::vector<std::string>& texts) {
-  nlohmann::json choices = nlohmann::json::array();
-  for (const std::string& text : texts) choices.push_back({{"text", text}});
-  return TestServer::ok(nlohmann::json{{"choices", choices}}.dump());
-}
-
-class Remote : public testing::Test {
- protected:
-  void SetUp() override {
-    if (LAYA_HAVE_CURL == 0) GTEST_SKIP() << "built without libcurl";
-  }
-  static std::unique_ptr<RemoteAnswers> asking(const TestServer& server, int pause_ms = 0,
-                                               const predict::BlockList* blocked = nullptr) {
-    remote::RemoteSettings settings;
-    settings.url = server.url();
-    settings.time_limit = std::chrono::milliseconds(20'000);
-    settings.pause = std::chrono::milliseconds(pause_ms);
-    auto made = RemoteAnswers::create(settings, blocked);
-    EXPECT_TRUE(made) << made.error().message;
-    return std::move(made).value();
-  }
-};
+class Remote : public RemoteAnswersTest {};
 
 TEST_F(Remote, OffersWhatGoesOnFromTheOpenWord) {
   TestServer server([](const std::string&) {
     return answer_of({"orrow at noon", "orrow at noon ", "", " and me"});
   });
   const auto remote = asking(server);
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   session.set_text({.revision = 4, .before = "see you tom"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -64,7 +37,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
   for (const predict::FieldKind kind :
        {predict::FieldKind::Password, predict::FieldKind::Pin, predict::FieldKind::Private,
         predict::FieldKind::Terminal}) {
-    predict::Session session(test_engine());
+    predict::Session session(predict::table_engine());
     session.set_text({.revision = 1, .before = "my secret is", .kind = kind});
     for (std::uint64_t key = 2; key < 12; ++key) {
       ASSERT_TRUE(session.edit({.revision = key, .insert = "x"}));
@@ -79,7 +52,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
   EXPECT_EQ(server.bytes(), 0u);
   EXPECT_EQ(server.requests(), 0);
   // The same object and server do work for a plain field.
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   session.set_text({.revision = 1, .before = "see you"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -92,7 +65,7 @@ TEST_F(Remote, NotOneByteOfAPrivateFieldIsSent) {
 TEST_F(Remote, APrivateFieldTakesBackWhatWasAsked) {
   TestServer server([](const std::string&) { return answer_of({" word"}); });
   const auto remote = asking(server, 150);
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   session.set_text({.revision = 1, .before = "see you"});
   remote->ask(session);
   session.set_text({.revision = 2, .before = "hunter", .kind = predict::FieldKind::Password});
@@ -104,7 +77,7 @@ TEST_F(Remote, APrivateFieldTakesBackWhatWasAsked) {
 TEST_F(Remote, AsksNothingWhereNothingCouldBeOffered) {
   TestServer server([](const std::string&) { return answer_of({" word"}); });
   const auto remote = asking(server);
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   for (const auto& [before, after] :
        std::vector<std::pair<std::string, std::string>>{{"", ""},
                                                         {"  \n", ""},
@@ -119,7 +92,7 @@ TEST_F(Remote, AsksNothingWhereNothingCouldBeOffered) {
 }
 
 TEST_F(Remote, SendsTheEndOfALongTextInWholeCharacters) {
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "我";
   for (int cut = 0; cut < 3; ++cut) {
@@ -139,7 +112,7 @@ TEST_F(Remote, ShowsNothingThatIsBlocked) {
   const auto list = predict::BlockList::parse("[en slur]\nawfulword\n", "test");
   ASSERT_TRUE(list) << list.error().message;
   const auto remote = asking(server, 0, &*list);
-  predict::Session session(test_engine());
+  predict::Session session(predict::table_engine());
   session.set_text({.revision = 1, .before = "you are"});
   remote->ask(session);
   std::vector<RemoteCandidate> got;
@@ -148,60 +121,5 @@ TEST_F(Remote, ShowsNothingThatIsBlocked) {
   EXPECT_EQ(got[0].insert, " fine");
 }
 
-// --- the same in the editor of `laya type`.
-
-void press(TypeEditor& editor, std::string_view bytes) {
-  KeyReader reader;
-  std::vector<Key> keys;
-  reader.feed(bytes, keys);
-  for (const Key& key : keys) {
-    editor.handle(key);
-    editor.decide();
-  }
-}
-
-bool wait_for_answer(TypeEditor& editor) {
-  pollfd what{editor.remote_fd(), POLLIN, 0};
-  return ::poll(&what, 1, 20'000) == 1 && editor.take_remote_answers();
-}
-
-TEST_F(Remote, TheEditorMarksItsCandidatesAndPicksThem) {
-  TestServer server([](const std::string&) { return answer_of({"orrow at noon", "s trip"}); });
-  const auto remote = asking(server);
-  TypeEditor editor(test_engine(), predict::kRestOfFrame, remote.get());
-  press(editor, "see you tom");
-  const std::string first = editor.offers().at(0).text;
-  ASSERT_TRUE(wait_for_answer(editor)) << remote->last_error();
-  ASSERT_LE(editor.offers().size(), TypeEditor::kCandidates);
-  EXPECT_EQ(editor.offers()[0].text, first) << "the first places stay";
-  const TypeEditor::Offer last = editor.offers().back();
-  EXPECT_EQ(last.text, "toms trip");
-  EXPECT_EQ(last.tier, predict::Tier::Remote);
-  const std::string shown = draw(editor, 24, 100, "").row_text(22);
-  EXPECT_NE(shown.find("toms trip \xE2\x86\x97"), std::string::npos) << shown;
-  EXPECT_EQ(shown.find(first + " \xE2\x86\x97"), std::string::npos) << shown;
-  editor.handle({KeyKind::Pick, "", static_cast<int>(editor.offers().size())});
-  EXPECT_EQ(editor.before(), "see you toms trip");
-}
-
-TEST_F(Remote, TheEditorShowsNoAnswerToAnOlderText) {
-  TestServer server([](const std::string& request) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    return answer_of({request.find("see you tomo") != std::string::npos ? "rrow late" : "late"});
-  });
-  const auto remote = asking(server);
-  TypeEditor editor(test_engine(), predict::kRestOfFrame, remote.get());
-  press(editor, "see you tom");
-  editor.handle({KeyKind::Text, "o"});  // the answer that comes is of the text before
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  EXPECT_FALSE(editor.take_remote_answers());
-  editor.decide();
-  ASSERT_TRUE(wait_for_answer(editor)) << remote->last_error();
-  EXPECT_EQ(editor.offers().back().text, "tomorrow late");
-  editor.handle({KeyKind::Escape, ""});
-  EXPECT_FALSE(editor.take_remote_answers());
-  EXPECT_TRUE(editor.offers().empty());
-}
-
 }  // namespace
-}  // namespace laya::apps
+}  // namespace laya::setup

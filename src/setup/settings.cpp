@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "common/command.h"
+#include "base/atomic_file.h"
 
-namespace laya::apps {
+namespace laya::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,7 +150,7 @@ Result<Settings> read_settings() {
   if (path.empty() || !fs::exists(path, ignored)) {
     return Settings{};
   }
-  const Result<std::string> text = read_text(path, kMaxSettingsBytes);
+  const Result<std::string> text = base::read_file(path, kMaxSettingsBytes);
   if (!text) return text.error();
   return parse_settings(*text, path);
 }
@@ -166,7 +166,7 @@ Result<remote::RemoteSettings> remote_settings(const Settings::Remote& settings,
   client.candidates = settings.candidates;
   if (!settings.key_file.empty()) {
     const fs::path path = fs::path(folder) / settings.key_file;
-    const Result<std::string> key = read_text(path.string(), kMaxKeyBytes);
+    const Result<std::string> key = base::read_file(path.string(), kMaxKeyBytes);
     if (!key) return key.error();
     client.key = without_blanks(*key);
     if (client.key.empty()) {
@@ -214,4 +214,4 @@ std::string host_of(std::string_view url) {
   return std::string(host.substr(0, std::min(host.find(':'), host.size())));
 }
 
-}  // namespace laya::apps
+}  // namespace laya::setup

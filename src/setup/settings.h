@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "remote/completion_client.h"
 
-namespace laya::apps {
+namespace laya::setup {
 
 struct Settings {
   struct Remote {
@@ -70,4 +70,4 @@ Result<RemoteSetup> read_remote_setup();
 /// The server's name for a screen: the host of `url`, without user, port and path.
 std::string host_of(std::string_view url);
 
-}  // namespace laya::apps
+}  // namespace laya::setup

@@ -33,29 +33,30 @@ Result<std::vector<std::string_view>> lines_for(const CompareFlags& flags,
     contents.push_back(std::move(*text));
   }
   for (const std::string& text : contents) {
-    for (const std::string_view line : train::lines_of(text)) lines.push_back(line);
+    for (const std::string_view line : convert::lines_of(text)) lines.push_back(line);
   }
   if (lines.empty()) {
-    const auto built_in = train::parity_texts();
+    const auto built_in = convert::parity_texts();
     lines.assign(built_in.begin(), built_in.end());
   }
   return lines;
 }
 
-Result<train::Parity> compare(const CompareFlags& flags, std::span<const std::string_view> lines) {
+Result<convert::Parity> compare(const CompareFlags& flags,
+                                std::span<const std::string_view> lines) {
   const auto exact_file = format::ModelFile::open(flags.exact);
   if (!exact_file) return exact_file.error();
   const auto other_file = format::ModelFile::open(flags.other);
   if (!other_file) return other_file.error();
-  auto exact = train::open_decoder(*exact_file);
+  auto exact = convert::open_decoder(*exact_file);
   if (!exact) return exact.error();
-  auto other = train::open_decoder(*other_file);
+  auto other = convert::open_decoder(*other_file);
   if (!other) return other.error();
   ProgressLine progress(stderr);
-  train::CompareOptions options;
+  convert::CompareOptions options;
   options.contexts = flags.contexts;
   options.progress = [&](double done) { progress.show("comparing", done); };
-  return train::compare_decoders(*exact, *other, lines, options);
+  return convert::compare_decoders(*exact, *other, lines, options);
 }
 
 void run_words(const CompareFlags& flags, std::span<const std::string_view> lines,

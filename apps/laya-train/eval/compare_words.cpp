@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "common/model_options.h"
 #include "predict/list/han_search.h"
 #include "predict/session/session.h"
 #include "predict/source/source.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 namespace {
@@ -118,7 +118,7 @@ Result<WordsCompared> compare_words(const std::string& model, const std::string&
   WordsCompared result;
   for (const std::string& deep : {first, second}) {
     const bool is_second = !answers.empty();
-    ModelOptions options;
+    setup::ModelOptions options;
     if (!model.empty()) options.paths = {model};
     // A path without '/' would be taken for the name of an installed model.
     options.deep = deep.find('/') == std::string::npos ? "./" + deep : deep;

@@ -27,7 +27,7 @@ void evaluate(const EvalText& options, Outcome& outcome) {
   bpc.progress = progress();
   const Result<eval::BpcResult> result = evaluate_bpc(*engine, *lines, bpc);
   if (!result) return fail(outcome, result.error());
-  const std::string deep = engine->deep() != nullptr ? deep_name(options.model) : "";
+  const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
   if (options.json) {
     nlohmann::ordered_json json = result_head("bpc", options);
     json.update(nlohmann::ordered_json::parse(eval::to_json(*result), nullptr, false));

@@ -18,7 +18,7 @@ namespace laya::apps {
 namespace {
 
 struct CorrectOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   std::vector<std::string> clean;
   std::string programs;
@@ -63,8 +63,8 @@ Result<Measured> measure(const std::string& name, const std::vector<eval::Correc
 
 Result<PeerProcess> start_hunspell(const std::string& folder) {
   std::string program = folder.empty() ? "hunspell_suggest" : folder + "/hunspell_suggest";
-  if (folder.empty() && !data_roots().empty()) {
-    program = (data_roots().front() / "hunspell_suggest").string();
+  if (folder.empty() && !setup::data_roots().empty()) {
+    program = (setup::data_roots().front() / "hunspell_suggest").string();
   }
   Result<PeerProcess> peer = PeerProcess::start({program});
   if (!peer) return peer;
@@ -162,9 +162,9 @@ void evaluate(const CorrectOptions& options, Outcome& outcome) {
   if (pairs.empty() && clean.empty()) {
     return fail_usage(outcome, "eval correct needs --file PAIRS or --clean TEXT");
   }
-  ModelOptions alone = options.model;
+  setup::ModelOptions alone = options.model;
   alone.deep = "none";
-  const Result<predict::EnginePaths> paths = find_model(alone);
+  const Result<predict::EnginePaths> paths = setup::find_model(alone);
   if (!paths) return fail(outcome, paths.error());
   if (paths->lexicon_path.empty()) {
     return fail(outcome, {ErrorCode::BadArgument,

@@ -12,7 +12,7 @@ namespace laya::apps {
 namespace {
 
 struct MixingOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::vector<std::string> words;
   std::vector<std::string> han;
   std::size_t lines = 0;

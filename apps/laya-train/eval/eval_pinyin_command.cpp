@@ -13,7 +13,7 @@ namespace laya::apps {
 namespace {
 
 struct PinyinOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   std::string peer;
   std::size_t sentences = 0;
@@ -119,7 +119,7 @@ void evaluate(const PinyinOptions& options, Outcome& outcome) {
   if (!options.json) {
     std::printf("%zu sentences\n", ours.sentences);
     print("instant", *instant);
-    if (both) print(deep_name(options.model).c_str(), *both);
+    if (both) print(setup::deep_name(options.model).c_str(), *both);
     if (peer) print("libime", *peer);
     return;
   }
@@ -127,7 +127,7 @@ void evaluate(const PinyinOptions& options, Outcome& outcome) {
   json["deep_model"] = nullptr;
   json["instant"] = nullptr;
   if (both) {
-    json["deep_model"] = deep_name(options.model);
+    json["deep_model"] = setup::deep_name(options.model);
     json["instant"] = nlohmann::ordered_json::parse(eval::to_json(*instant));
   }
   json["libime"] = nullptr;

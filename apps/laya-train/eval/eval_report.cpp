@@ -19,7 +19,7 @@ namespace laya::apps {
 namespace {
 
 struct ReportCommand {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string out;
   std::string save;
   std::vector<std::string> results;

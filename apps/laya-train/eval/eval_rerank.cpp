@@ -10,7 +10,7 @@ namespace laya::apps {
 namespace {
 
 struct RerankOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   std::size_t sentences = 0;
   std::size_t candidates = 50;
@@ -40,7 +40,7 @@ void evaluate_order(const RerankOptions& options, Outcome& outcome) {
     return;
   }
   std::printf("%zu sentences, the right one is in the list of %.1f %%; %s\n", result->sentences,
-              100 * result->holds, deep_name(options.model).c_str());
+              100 * result->holds, setup::deep_name(options.model).c_str());
   for (const eval::RerankResult::Order& order : result->orders) {
     std::printf("  %-28s first right %5.1f %%, among five %5.1f %%, characters %5.1f %%\n",
                 order.name.c_str(), 100 * order.first, 100 * order.first_five,

@@ -100,15 +100,15 @@ Result<std::vector<std::string>> lines_of(const EvalText& options, Words words) 
   return lines;
 }
 
-Result<Tiers> open_tiers(const ModelOptions& options) {
+Result<Tiers> open_tiers(const setup::ModelOptions& options) {
   Result<predict::Engine> both = open_engine(options);
   if (!both) return std::move(both).error();
   Tiers tiers{std::move(both).value(), std::nullopt, ""};
   if (tiers.both.deep() == nullptr) {
     return tiers;
   }
-  tiers.deep = deep_name(options);
-  ModelOptions alone = options;
+  tiers.deep = setup::deep_name(options);
+  setup::ModelOptions alone = options;
   alone.deep = "none";
   Result<predict::Engine> instant = open_engine(alone);
   if (!instant) return std::move(instant).error();

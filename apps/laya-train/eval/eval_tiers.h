@@ -9,18 +9,18 @@
 
 #include "base/result.h"
 #include "common/command.h"
+#include "common/model_options.h"
 #include "eval/interval.h"
 #include "eval/lines.h"
 #include "predict/deep/deep_statistics.h"
 #include "predict/engine/engine.h"
 #include "predict/session/session.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 
 /// What nearly every part may be told.
 struct EvalText {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   std::string frozen;     ///< "en" or "zh": the frozen set in place of a file
   std::size_t lines = 0;  ///< 0: all
@@ -56,7 +56,7 @@ struct Tiers {
   std::string deep;  ///< name of the decoder, empty without
 };
 
-Result<Tiers> open_tiers(const ModelOptions& options);
+Result<Tiers> open_tiers(const setup::ModelOptions& options);
 
 /// Prints the result's own line `both`, with the decoder's name and the instant tier's result in it
 /// ("deep_model", "instant"; null without). Both are JSON objects; `instant` may be empty.

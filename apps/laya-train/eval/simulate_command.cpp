@@ -10,19 +10,19 @@
 
 #include "base/atomic_file.h"
 #include "base/utf8.h"
+#include "common/model_options.h"
 #include "common/progress_line.h"
 #include "eval/key_log.h"
 #include "eval/key_log_pairs.h"
 #include "eval/lines.h"
 #include "eval/simulator.h"
 #include "eval/simulator_slips.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 namespace {
 
 struct SimulateOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   eval::SimulatorOptions typist;
   std::string file;
   std::string log;
@@ -130,7 +130,7 @@ Status each_session(const SimulateOptions& options, const std::string& text,
   }
   std::optional<predict::Engine> engine;
   if (!options.no_picks) {
-    ModelOptions model = options.model;
+    setup::ModelOptions model = options.model;
     if (model.deep.empty()) model.deep = "none";  // a decoder is for those who ask: it is slow here
     Result<predict::Engine> opened = open_engine(model);
     if (!opened) return std::move(opened).error();

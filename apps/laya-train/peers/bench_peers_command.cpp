@@ -6,16 +6,16 @@
 #include <iostream>
 #include <memory>
 
+#include "common/model_options.h"
 #include "common/progress_line.h"
 #include "laya-train/peers/bench_peers.h"
 #include "setup/data_files.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 namespace {
 
 struct BenchPeersOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string gguf;
   std::string python;
   std::size_t prompts = 20;
@@ -104,12 +104,12 @@ void print(const PeersReport& report) {
 }
 
 void bench_peers(const BenchPeersOptions& options, Outcome& outcome) {
-  const Result<std::string> deep = find_deep(options.model);
+  const Result<std::string> deep = setup::find_deep(options.model);
   if (!deep) return fail(outcome, deep.error());
   if (deep->empty()) {
     return fail_usage(outcome, "bench peers needs a decoder: --deep NAME or --deep FILE");
   }
-  const Result<std::string> script = find_data_file("bench/peers/llama_cpp.py");
+  const Result<std::string> script = setup::find_data_file("bench/peers/llama_cpp.py");
   if (!script) return fail(outcome, script.error());
   PeersOptions peers;
   peers.deep = *deep;

@@ -92,7 +92,7 @@ Status add_ours(const EvalText& text, const std::vector<eval::NbestSentence>& se
   std::vector<std::pair<std::string, eval::PinyinTiers>> tiers{
       {"laya, instant", eval::PinyinTiers::Instant}};
   if (engine->deep() != nullptr) {
-    tiers.emplace_back("laya, with " + deep_name(text.model), eval::PinyinTiers::Both);
+    tiers.emplace_back("laya, with " + setup::deep_name(text.model), eval::PinyinTiers::Both);
   }
   for (const auto& [name, tier] : tiers) {
     auto result = eval::evaluate_pinyin(sentences, eval::our_typist(model, tier), how);

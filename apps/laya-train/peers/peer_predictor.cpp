@@ -26,7 +26,7 @@ Result<std::unique_ptr<PeerPredictor>> start_baseline(const PeerFolders& folders
     return Error{ErrorCode::Unsupported,
                  "its scripts are not part of Laya: --baselines FOLDER or $LAYA_BASELINES"};
   }
-  const Result<std::string> script = find_data_file("bench/peers/baseline_ngrams.py");
+  const Result<std::string> script = setup::find_data_file("bench/peers/baseline_ngrams.py");
   if (!script) return script.error();
   return PeerPredictor::start({"python3", *script, folder, kind});
 }
@@ -98,7 +98,7 @@ Result<std::unique_ptr<PeerPredictor>> start_presage(const PeerFolders& folders)
   return start_program(folders, "presage_words");
 }
 Result<std::unique_ptr<PeerPredictor>> start_typing_booster() {
-  const Result<std::string> script = find_data_file("bench/peers/typing_booster.py");
+  const Result<std::string> script = setup::find_data_file("bench/peers/typing_booster.py");
   if (!script) return script.error();
   return PeerPredictor::start({"/usr/bin/python3", *script});  // the one that has python3-gi
 }

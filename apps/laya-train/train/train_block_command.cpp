@@ -35,7 +35,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 void run_block_words(const BlockFlags& flags, Outcome& outcome) {
   std::string mixture_path = flags.mixture;
   if (mixture_path.empty()) {
-    Result<std::string> shipped = find_data_file("models/instant/mixture.toml");
+    Result<std::string> shipped = setup::find_data_file("models/instant/mixture.toml");
     if (!shipped) return fail(outcome, shipped.error());
     mixture_path = *shipped;
   }

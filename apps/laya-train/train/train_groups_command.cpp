@@ -17,7 +17,7 @@ namespace laya::apps {
 namespace {
 
 struct GroupsFlags {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::vector<std::string> texts;
   std::vector<std::string> logs;
   std::string out;

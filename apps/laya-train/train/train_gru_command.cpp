@@ -65,7 +65,7 @@ Status fill_in(train::TrainOptions& options) {
   for (auto [path, shipped] : {std::pair{&options.mixture, "models/instant/mixture.toml"},
                                std::pair{&options.vocabulary, "models/instant/vocabulary.bin"}}) {
     if (!path->empty()) continue;
-    Result<std::string> found = find_data_file(shipped);
+    Result<std::string> found = setup::find_data_file(shipped);
     if (!found) return found.error();
     *path = *found;
   }

@@ -23,7 +23,7 @@ struct LexiconFlags {
 
 Result<std::string> or_shipped(const std::string& given, const char* shipped) {
   if (!given.empty()) return given;
-  return find_data_file(shipped);
+  return setup::find_data_file(shipped);
 }
 
 void run_lexicon(const LexiconFlags& flags, Outcome& outcome) {

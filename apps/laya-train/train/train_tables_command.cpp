@@ -34,7 +34,7 @@ void add_common(CLI::App& app, TableFlags& flags) {
 
 Result<std::string> or_shipped(const std::string& given, const char* shipped) {
   if (!given.empty()) return given;
-  return find_data_file(shipped);
+  return setup::find_data_file(shipped);
 }
 
 Result<train::Mixture> open_mixture(const TableFlags& flags) {

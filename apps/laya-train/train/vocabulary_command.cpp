@@ -38,7 +38,7 @@ void import(const ImportOptions& options, Outcome& outcome) {
 
 Result<text::Tokenizer> open_tokenizer(std::string path) {
   if (path.empty()) {
-    Result<std::string> shipped = find_data_file("models/instant/vocabulary.bin");
+    Result<std::string> shipped = setup::find_data_file("models/instant/vocabulary.bin");
     if (!shipped) return std::move(shipped).error();
     path = std::move(shipped).value();
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "common/model_options.h"
 #include "laya-train/bench/bench_train_report.h"
 #include "laya-train/peers/bench_peers_command.h"
 #include "laya/bench/bench_decision.h"
@@ -22,13 +23,12 @@
 #include "laya/bench/bench_steps.h"
 #include "observe/memory_figures.h"
 #include "setup/data_files.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 namespace {
 
 struct BenchOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   std::string file;
   std::size_t stream_tokens = 1000;
   bool no_mlx = false;
@@ -161,15 +161,15 @@ void print(const Report& report) {
 }
 
 Result<Report> measure(const BenchOptions& options) {
-  const Result<predict::EnginePaths> paths = find_model(options.model);
+  const Result<predict::EnginePaths> paths = setup::find_model(options.model);
   if (!paths) return paths.error();
-  ModelOptions instant = options.model;
+  setup::ModelOptions instant = options.model;
   instant.deep = "none";
   Result<predict::Engine> engine = open_engine(instant);
   if (!engine) return std::move(engine).error();
   std::string path = options.file;
   if (path.empty()) {
-    Result<std::string> shipped = find_data_file("testdata/demo.txt");
+    Result<std::string> shipped = setup::find_data_file("testdata/demo.txt");
     if (!shipped) return std::move(shipped).error();
     path = std::move(shipped).value();
   }
@@ -195,16 +195,16 @@ Result<Report> measure(const BenchOptions& options) {
     if (!steps) return std::move(steps).error();
     report.steps = std::move(steps).value();
   }
-  const Result<std::string> deep = find_deep(options.model);
+  const Result<std::string> deep = setup::find_deep(options.model);
   if (!deep) return deep.error();
   if (!deep->empty()) {
-    ModelOptions both = options.model;
+    setup::ModelOptions both = options.model;
     both.threads = 2;
     Result<predict::Engine> two_tiers = open_engine(both);
     if (!two_tiers) return std::move(two_tiers).error();
     std::string typed = *text;
     if (options.file.empty()) {  // the demo's text is short
-      const Result<std::string> letters = find_data_file("testdata/fetched/letters.txt");
+      const Result<std::string> letters = setup::find_data_file("testdata/fetched/letters.txt");
       const Result<std::string> more = letters ? read_text(*letters) : letters;
       if (more) typed += *more;
     }

@@ -60,7 +60,7 @@ Result<std::vector<std::string>> read_lines(const std::vector<std::string>& path
   for (const std::string& path : paths) {
     auto text = read_text(path);
     if (!text) return text.error();
-    for (const std::string_view line : train::lines_of(*text)) lines.emplace_back(line);
+    for (const std::string_view line : convert::lines_of(*text)) lines.emplace_back(line);
   }
   return lines;
 }
@@ -68,13 +68,13 @@ Result<std::vector<std::string>> read_lines(const std::vector<std::string>& path
 /// Tokens that the user's own text meets.
 Result<std::vector<TokenId>> met_in(const format::Checkpoint& checkpoint,
                                     const std::vector<std::string>& paths) {
-  auto tokenizer = train::read_source_tokenizer(checkpoint);
+  auto tokenizer = convert::read_source_tokenizer(checkpoint);
   if (!tokenizer) return tokenizer.error();
   std::vector<std::uint64_t> counts(tokenizer->size());
   for (const std::string& path : paths) {
     auto text = read_text(path);
     if (!text) return text.error();
-    train::count_tokens(*tokenizer, *text, counts);
+    convert::count_tokens(*tokenizer, *text, counts);
   }
   std::vector<TokenId> met;
   for (TokenId id = 0; id < counts.size(); ++id) {
@@ -88,7 +88,7 @@ Result<std::vector<TokenId>> kept_by(const ConvertFlags& flags,
                                      const format::Checkpoint& checkpoint) {
   std::vector<TokenId> kept;
   if (!flags.keep.empty() && flags.keep != "all") {
-    auto listed = train::kept_tokens(checkpoint, flags.keep);
+    auto listed = convert::kept_tokens(checkpoint, flags.keep);
     if (!listed) return listed.error();
     kept = std::move(*listed);
   }
@@ -103,10 +103,10 @@ Result<std::vector<TokenId>> kept_by(const ConvertFlags& flags,
 }
 
 /// What --type, --head and --tensor ask for.
-Status set_precisions(const ConvertFlags& flags, train::ConvertOptions& options) {
+Status set_precisions(const ConvertFlags& flags, convert::ConvertOptions& options) {
   model::Precision standard{simd::WeightType::Int4, 32, simd::Minima::PerGroup};
   if (flags.type == "source") {
-    options.policy = train::WeightPolicy::Source;
+    options.policy = convert::WeightPolicy::Source;
   } else if (flags.type != "auto") {
     const bool wide = flags.type.starts_with("int8");
     auto precision = model::parse_precision(
@@ -115,7 +115,7 @@ Status set_precisions(const ConvertFlags& flags, train::ConvertOptions& options)
     if (!precision)
       return Error{ErrorCode::BadArgument,
                    "--type: auto, source, or a " + precision.error().message};
-    options.policy = train::WeightPolicy::Fixed;
+    options.policy = convert::WeightPolicy::Fixed;
     options.precision = *precision;
   }
   if (!flags.head.empty()) {
@@ -157,9 +157,9 @@ std::string joined(const std::vector<std::string>& list) {
   return text;
 }
 
-std::vector<Kind> kinds_of(const train::ConvertReport& report) {
+std::vector<Kind> kinds_of(const convert::ConvertReport& report) {
   std::vector<Kind> kinds;
-  for (const train::ConvertedTensor& tensor : report.tensors) {
+  for (const convert::ConvertedTensor& tensor : report.tensors) {
     std::string name = tensor.name;
     if (name.starts_with("layers.")) name = "layers.*" + name.substr(name.find('.', 7));
     auto kind = std::ranges::find(kinds, name, &Kind::name);
@@ -178,45 +178,46 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-void print_tensors(const train::ConvertReport& report) {
+void print_tensors(const convert::ConvertReport& report) {
   std::cout << padded("matrices", 26) << padded("source", 18) << padded("stored as", 20)
             << padded("size", 11) << "largest error: weights, outputs\n";
   for (const Kind& kind : kinds_of(report)) {
     std::cout << padded(kind.name, 26) << padded(joined(kind.from), 18)
-              << padded(joined(kind.to), 20) << padded(megabytes_text(kind.bytes), 11)
+              << padded(joined(kind.to), 20) << padded(setup::megabytes_text(kind.bytes), 11)
               << number(kind.worst_weight * 100, "%.2f %%");
     if (kind.worst_output > 0) std::cout << number(kind.worst_output * 100, ", %.2f %%");
     std::cout << "\n";
   }
 }
 
-void print_parity_row(const char* what, const train::Parity& parity) {
+void print_parity_row(const char* what, const convert::Parity& parity) {
   std::cout << padded(what, 34) << padded(number(parity.mean_kl, "%.5f"), 10)
             << padded(number(parity.max_logit_error, "%.3f"), 14)
             << padded(percent(parity.overlap), 10) << padded(percent(parity.same_first), 10)
             << percent(parity.same_shown) << "\n";
 }
 
-void print_loss(const train::ConversionLoss& loss) {
+void print_loss(const convert::ConversionLoss& loss) {
   std::cout << padded("against the source, " + std::to_string(loss.weights.contexts) + " contexts",
                       34)
             << padded("KL, nats", 10) << padded("largest logit", 14) << padded("top 10", 10)
             << padded("first", 10) << "same top 3\n";
   print_parity_row("  its weights, in fp32", loss.weights);
   print_parity_row("  as it runs (8-bit activations)", loss.run);
-  if (loss.weights.overlap < train::kWantedOverlap) {
+  if (loss.weights.overlap < convert::kWantedOverlap) {
     std::cout
         << "warning: " << percent(loss.weights.overlap) << " of the candidates are the same, under "
-        << percent(train::kWantedOverlap) << "; layers." << loss.worst_layer
+        << percent(convert::kWantedOverlap) << "; layers." << loss.worst_layer
         << " adds most to the difference. --type source keeps what the source has, --head int8 "
            "and --tensor NAME=int8 more of it\n";
   }
 }
 
-void print_text(const ConvertFlags& flags, const train::ConvertReport& report,
-                const std::optional<train::ConversionLoss>& loss) {
+void print_text(const ConvertFlags& flags, const convert::ConvertReport& report,
+                const std::optional<convert::ConversionLoss>& loss) {
   std::cout << flags.out << ": " << report.name << " (" << report.family << "), "
-            << megabytes_text(report.bytes) << " from " << megabytes_text(report.source_bytes);
+            << setup::megabytes_text(report.bytes) << " from "
+            << setup::megabytes_text(report.source_bytes);
   if (report.config.vocabulary_size != report.source_vocabulary) {
     std::cout << ", " << report.config.vocabulary_size << " of " << report.source_vocabulary
               << " tokens kept";
@@ -231,7 +232,7 @@ void print_text(const ConvertFlags& flags, const train::ConvertReport& report,
   }
 }
 
-nlohmann::ordered_json parity_json(const train::Parity& parity) {
+nlohmann::ordered_json parity_json(const convert::Parity& parity) {
   return {{"contexts", parity.contexts},
           {"mean_kl", parity.mean_kl},
           {"max_logit_error", parity.max_logit_error},
@@ -240,8 +241,8 @@ nlohmann::ordered_json parity_json(const train::Parity& parity) {
           {"same_top3", parity.same_shown}};
 }
 
-nlohmann::ordered_json report_json(const ConvertFlags& flags, const train::ConvertReport& report,
-                                   const std::optional<train::ConversionLoss>& loss) {
+nlohmann::ordered_json report_json(const ConvertFlags& flags, const convert::ConvertReport& report,
+                                   const std::optional<convert::ConversionLoss>& loss) {
   nlohmann::ordered_json json = {{"out", flags.out},
                                  {"name", report.name},
                                  {"family", report.family},
@@ -251,7 +252,7 @@ nlohmann::ordered_json report_json(const ConvertFlags& flags, const train::Conve
                                  {"source_vocabulary", report.source_vocabulary},
                                  {"vocabulary", report.config.vocabulary_size}};
   json["tensors"] = nlohmann::ordered_json::array();
-  for (const train::ConvertedTensor& tensor : report.tensors) {
+  for (const convert::ConvertedTensor& tensor : report.tensors) {
     json["tensors"].push_back({{"name", tensor.name},
                                {"source", tensor.source},
                                {"precision", tensor.precision},
@@ -263,33 +264,33 @@ nlohmann::ordered_json report_json(const ConvertFlags& flags, const train::Conve
     json["weights"] = parity_json(loss->weights);
     json["run"] = parity_json(loss->run);
     json["worst_layer"] = loss->worst_layer;
-    json["below_wanted_overlap"] = loss->weights.overlap < train::kWantedOverlap;
+    json["below_wanted_overlap"] = loss->weights.overlap < convert::kWantedOverlap;
   }
   return json;
 }
 
-Result<train::ConversionLoss> measure(const ConvertFlags& flags,
-                                      const format::Checkpoint& checkpoint,
-                                      ProgressLine& progress) {
+Result<convert::ConversionLoss> measure(const ConvertFlags& flags,
+                                        const format::Checkpoint& checkpoint,
+                                        ProgressLine& progress) {
   auto own = read_lines(flags.texts);
   if (!own) return own.error();
   std::vector<std::string_view> texts(own->begin(), own->end());
   if (texts.empty()) {
-    const auto built_in = train::parity_texts();
+    const auto built_in = convert::parity_texts();
     texts.assign(built_in.begin(), built_in.end());
   }
-  train::MeasureOptions options;
+  convert::MeasureOptions options;
   options.contexts = flags.contexts;
   options.cancel = &interrupted;
   options.progress = [&](double done) { progress.show("measuring", done); };
-  return train::measure_conversion(checkpoint, flags.out, texts, options);
+  return convert::measure_conversion(checkpoint, flags.out, texts, options);
 }
 
 void convert(ConvertFlags& flags, Outcome& outcome) {
   const auto checkpoint = format::Checkpoint::open(flags.in);
   if (!checkpoint) return fail(outcome, checkpoint.error());
   if (flags.out.empty()) flags.out = default_output(flags.in);
-  train::ConvertOptions options;
+  convert::ConvertOptions options;
   options.name = flags.name;
   options.cancel = &interrupted;
   if (auto status = set_precisions(flags, options); !status) return fail(outcome, status.error());
@@ -304,10 +305,10 @@ void convert(ConvertFlags& flags, Outcome& outcome) {
   std::signal(SIGTERM, interrupt);
   ProgressLine progress(stderr);
   options.progress = [&](std::string_view stage, double done) { progress.show(stage, done); };
-  const auto report = train::convert(*checkpoint, options, flags.out);
+  const auto report = convert::convert(*checkpoint, options, flags.out);
   progress.clear();
   if (!report) return fail(outcome, report.error());
-  std::optional<train::ConversionLoss> loss;
+  std::optional<convert::ConversionLoss> loss;
   if (flags.contexts > 0) {
     auto measured = measure(flags, *checkpoint, progress);
     progress.clear();

@@ -27,9 +27,9 @@ Answer run(std::vector<std::string> arguments) {
 class ConvertCommand : public testing::Test {
  protected:
   void SetUp() override {
-    const auto model = train::tiny_model(model::DecoderFamily::Gemma3);
+    const auto model = convert::tiny_model(model::DecoderFamily::Gemma3);
     ASSERT_TRUE(
-        base::write_file(path("m.gguf"), train::tiny_gguf(model, format::SourceType::Q8_0)));
+        base::write_file(path("m.gguf"), convert::tiny_gguf(model, format::SourceType::Q8_0)));
     ASSERT_TRUE(base::write_file(path("text.txt"), std::string_view("the 我你\n\n我们\n")));
   }
   std::string path(const std::string& name) const { return folder_.file(name); }

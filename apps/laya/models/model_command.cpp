@@ -99,16 +99,16 @@ void print_list(const std::vector<catalog::Installed>& installed, const std::str
   print_row(" ", "name", "size", "languages", "licence", "");
   for (const catalog::KnownModel& known : catalog::known_models()) {
     const catalog::Installed* here = find_in(installed, known.name);
-    print_row(
-        here != nullptr && here->path == used ? "*" : " ", std::string(known.name),
-        megabytes_text(here != nullptr ? here->bytes : known.installed_bytes),
-        std::string(known.languages), std::string(known.licence),
-        here != nullptr ? state_of(*here) : megabytes_text(known.download_bytes) + " to download");
+    print_row(here != nullptr && here->path == used ? "*" : " ", std::string(known.name),
+              setup::megabytes_text(here != nullptr ? here->bytes : known.installed_bytes),
+              std::string(known.languages), std::string(known.licence),
+              here != nullptr ? state_of(*here)
+                              : setup::megabytes_text(known.download_bytes) + " to download");
     std::printf("    %.*s\n", static_cast<int>(known.about.size()), known.about.data());
   }
   for (const catalog::Installed& here : installed) {
     if (catalog::find_known(here.name) != nullptr) continue;
-    print_row(here.path == used ? "*" : " ", here.name, megabytes_text(here.bytes), "",
+    print_row(here.path == used ? "*" : " ", here.name, setup::megabytes_text(here.bytes), "",
               here.licence, state_of(here));
     if (!here.title.empty()) std::printf("    %s\n", base::printable(here.title).c_str());
   }
@@ -127,7 +127,7 @@ void list(bool json, Outcome& outcome) {
   if (!store) return fail(outcome, store.error());
   const auto installed = store->list();
   if (!installed) return fail(outcome, installed.error());
-  const std::string used = default_deep_path(*store);
+  const std::string used = setup::default_deep_path(*store);
   if (json) {
     std::cout << to_line(list_json(*installed, used)) << std::endl;
   } else {
@@ -174,13 +174,13 @@ void remove(const std::string& name, bool yes, Outcome& outcome) {
     if (::isatty(STDIN_FILENO) == 0) {
       return fail_usage(outcome, "remove asks on a terminal; elsewhere say --yes");
     }
-    if (!confirmed("remove " + name + " (" + megabytes_text(here->bytes) + ")?")) {
+    if (!confirmed("remove " + name + " (" + setup::megabytes_text(here->bytes) + ")?")) {
       std::printf("nothing was removed\n");
       return;
     }
   }
   if (Status status = store->remove(name); !status) return fail(outcome, status.error());
-  std::printf("removed %s, %s\n", name.c_str(), megabytes_text(here->bytes).c_str());
+  std::printf("removed %s, %s\n", name.c_str(), setup::megabytes_text(here->bytes).c_str());
 }
 
 }  // namespace

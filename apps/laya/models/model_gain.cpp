@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "common/model_options.h"
 #include "predict/session/session.h"
-#include "setup/model_lookup.h"
 
 namespace laya::apps {
 namespace {
@@ -35,9 +35,9 @@ std::string offers(const predict::Engine& engine, std::string_view text) {
 }  // namespace
 
 void print_gain(const catalog::Installed& installed, std::string_view languages) {
-  ModelOptions without;
+  setup::ModelOptions without;
   without.deep = "none";
-  ModelOptions with;
+  setup::ModelOptions with;
   with.deep = installed.path;
   const Result<predict::Engine> before = open_engine(without);
   const Result<predict::Engine> after =

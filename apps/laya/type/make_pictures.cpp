@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/atomic_file.h"
+#include "common/model_options.h"
 #include "laya/type/type_editor.h"
 #include "laya/type/type_view.h"
-#include "setup/model_lookup.h"
 
 namespace {
 

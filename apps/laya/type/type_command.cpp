@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "common/model_options.h"
 #include "laya/type/terminal.h"
 #include "laya/type/type_editor.h"
 #include "laya/type/type_view.h"
 #include "model/gru/language_model.h"
 #include "predict/engine/deep_service.h"
-#include "setup/model_lookup.h"
 #include "setup/remote_answers.h"
 #include "setup/settings.h"
 
@@ -89,15 +89,15 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
 }
 
 struct TypeOptions {
-  ModelOptions model;
+  setup::ModelOptions model;
   bool no_remote = false;
 };
 
 /// The completion server of the settings, if there is one. One that cannot be asked is left out,
 /// and `problem` says why: without it everything works.
-std::unique_ptr<RemoteAnswers> open_remote(const predict::Engine& engine, std::string& name,
-                                           std::string& problem) {
-  const Result<RemoteSetup> setup = read_remote_setup();
+std::unique_ptr<setup::RemoteAnswers> open_remote(const predict::Engine& engine, std::string& name,
+                                                  std::string& problem) {
+  const Result<setup::RemoteSetup> setup = setup::read_remote_setup();
   if (!setup) {
     problem = setup.error().message;
     return nullptr;
@@ -105,8 +105,8 @@ std::unique_ptr<RemoteAnswers> open_remote(const predict::Engine& engine, std::s
   if (!setup->is_on) {
     return nullptr;
   }
-  Result<std::unique_ptr<RemoteAnswers>> remote =
-      RemoteAnswers::create(setup->client, engine.block_list());
+  Result<std::unique_ptr<setup::RemoteAnswers>> remote =
+      setup::RemoteAnswers::create(setup->client, engine.block_list());
   if (!remote) {
     problem = remote.error().message;
     return nullptr;
@@ -120,9 +120,9 @@ void type(const TypeOptions& options, Outcome& outcome) {
   if (!engine) return fail(outcome, engine.error());
   std::string server;
   std::string remote_problem;
-  const std::unique_ptr<RemoteAnswers> remote =
+  const std::unique_ptr<setup::RemoteAnswers> remote =
       options.no_remote ? nullptr : open_remote(*engine, server, remote_problem);
-  std::string tiers = deep_name(options.model);
+  std::string tiers = setup::deep_name(options.model);
   if (remote != nullptr) {
     tiers += (tiers.empty() ? "" : " ") + std::string("\xE2\x86\x97 ") + base::printable(server);
   }

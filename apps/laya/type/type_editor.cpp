@@ -6,7 +6,7 @@
 
 namespace laya::apps {
 TypeEditor::TypeEditor(const predict::Engine& engine, std::int32_t deep_wait_us,
-                       RemoteAnswers* remote)
+                       setup::RemoteAnswers* remote)
     : session_(engine), pinyin_(engine), remote_(remote), deep_wait_us_(deep_wait_us) {
   session_.warm_up();
   tell_whole_text();
@@ -126,12 +126,12 @@ void TypeEditor::decide() {
 // The places that they take are the last ones: nothing that is likelier moves under a finger.
 void TypeEditor::show_remote_offers() {
   std::vector<Offer> remote;
-  for (const RemoteCandidate& candidate : remote_offers_) {
+  for (const setup::RemoteCandidate& candidate : remote_offers_) {
     const bool known = std::any_of(offers_.begin(), offers_.end(), [&](const Offer& offer) {
       return offer.text == candidate.text;
     });
     if (!known && remote.size() < kRemoteCandidates) {
-      remote.push_back({candidate.text, candidate.insert, 0, RemoteCandidate::kTier});
+      remote.push_back({candidate.text, candidate.insert, 0, setup::RemoteCandidate::kTier});
     }
   }
   offers_.resize(std::min(offers_.size(), kCandidates - remote.size()));

@@ -29,7 +29,7 @@ class TypeEditor {
   /// completion server that the user configured; must outlive it; nullptr: none is asked.
   explicit TypeEditor(const predict::Engine& engine,
                       std::int32_t deep_wait_us = predict::kRestOfFrame,
-                      RemoteAnswers* remote = nullptr);
+                      setup::RemoteAnswers* remote = nullptr);
 
   enum class Outcome : std::uint8_t { Continue, Quit };
   /// Applies one key. The list and the ghost are of the text before until decide() is called;
@@ -108,8 +108,8 @@ class TypeEditor {
   std::string before_;
   std::string after_;
   std::vector<Offer> offers_;
-  RemoteAnswers* remote_;
-  std::vector<RemoteCandidate> remote_offers_;  // for the text as it is
+  setup::RemoteAnswers* remote_;
+  std::vector<setup::RemoteCandidate> remote_offers_;  // for the text as it is
   std::uint64_t keys_ = 0;
   std::uint64_t characters_ = 0;
   observe::LatencyHistogram latency_;
