@@ -1,4 +1,4 @@
-// What every command of `laya` shares: exit codes, one-line errors, files and JSON.
+// What every command shares: exit codes, one-line errors, files and JSON.
 //
 // A command lives in <name>_command.{h,cpp} and offers one function, add_<name>_command(app,
 // outcome): it adds its CLI11 subcommand, whose callback does the work and sets outcome.exit_code.
@@ -25,9 +25,10 @@ enum ExitCode : int {
 /// What the chosen command leaves behind. One, in main; commands keep a reference.
 struct Outcome {
   int exit_code = kOk;
+  std::string program = "laya";  ///< in front of each error
 };
 
-/// Writes "laya: <message>" to standard error, in one line, and sets the exit code: Usage for
+/// Writes "<program>: <message>" to standard error, in one line, and sets the exit code: Usage for
 /// BadArgument, else Failed.
 void fail(Outcome& outcome, const Error& error);
 void fail_usage(Outcome& outcome, std::string_view message);
@@ -36,7 +37,7 @@ void fail_usage(Outcome& outcome, std::string_view message);
 std::string to_line(const nlohmann::ordered_json& json);
 
 /// "laya 0.1.0".
-std::string version_text();
+std::string version_text(const std::string& program);
 
 /// Makes "-3" an error for each count of `app` and its commands: CLI11 would read a huge number.
 void refuse_negative_counts(CLI::App& app);

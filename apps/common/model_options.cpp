@@ -27,7 +27,7 @@ void add_model_options(CLI::App& command, setup::ModelOptions& options) {
 
 Result<predict::Engine> open_engine(const setup::ModelOptions& options,
                                     predict::DeepLoading loading) {
-  Result<setup::OpenedEngine> opened = setup::open_engine(options, loading);
+  Result<setup::OpenedEngine> opened = setup::find_engine(options, loading);
   if (!opened) return std::move(opened).error();
   if (!opened->warning.empty()) std::fprintf(stderr, "laya: %s\n", opened->warning.c_str());
   return std::move(opened->engine);

@@ -10,7 +10,7 @@ namespace laya::apps {
 /// The same options in every command that predicts.
 void add_model_options(CLI::App& command, setup::ModelOptions& options);
 
-/// setup::open_engine(); its warning goes to standard error.
+/// setup::find_engine(); its warning goes to standard error.
 Result<predict::Engine> open_engine(const setup::ModelOptions& options,
                                     predict::DeepLoading loading = predict::DeepLoading::Now);
 

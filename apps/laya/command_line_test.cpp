@@ -187,8 +187,7 @@ TEST(CommandLine, EvalReadsCompressedTextAlike) {
 }
 
 TEST(CommandLine, BenchKeepsToTheAgreedShapeAndChecksItself) {
-  const Ran ran =
-      run("bench --json --no-mlx --file " + kSource + "/testdata/predict/text.txt" + kModel);
+  const Ran ran = run("bench --json --file " + kSource + "/testdata/predict/text.txt" + kModel);
   ASSERT_EQ(ran.code, 0) << ran.error;
   const nlohmann::json result = nlohmann::json::parse(ran.out, nullptr, false);
   for (const char* field : {"step_us", "candidates_us", "ghost_us"}) {

@@ -229,6 +229,17 @@ Check check_onednn(const TrainingProbe& probe, unsigned cores) {
   return check;
 }
 
+std::vector<Check> check_training(const TrainingProbe& probe, unsigned cores) {
+  if (probe.is_installed) {
+    return {check_mlx(probe), check_blas(probe, cores), check_onednn(probe, cores)};
+  }
+  Check check{.name = "laya-train", .needed_for = NeededFor::Training};
+  check.health = Health::Missing;
+  check.detail = "not installed: predicting works, training and evaluation do not";
+  check.remedy = "install the package laya-train (from source: make test builds it)";
+  return {check};
+}
+
 std::string report_text(const std::vector<Check>& checks) {
   constexpr std::size_t kStatusWidth = 9;
   constexpr std::size_t kNameWidth = 17;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "laya/training_probe.h"
+#include "common/training_probe.h"
 
 namespace laya::apps {
 
@@ -63,6 +63,8 @@ struct RemoteFinding {
 };
 /// Says whether anything that is typed may leave this machine. Asks the server nothing.
 Check check_remote(const RemoteFinding& finding);
+/// What `laya-train` brings, by three checks; by one where it is not installed.
+std::vector<Check> check_training(const TrainingProbe& probe, unsigned cores);
 Check check_mlx(const TrainingProbe& probe);
 /// `cores`: rates are judged per core.
 Check check_blas(const TrainingProbe& probe, unsigned cores);

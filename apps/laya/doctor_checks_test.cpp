@@ -89,6 +89,17 @@ TEST(DoctorChecks, PredictingNeedsAModelButNoTraining) {
       can_predict({kernels, check_model({}, "none", ModelParts::Both), check_mlx(good_probe())}));
 }
 
+TEST(DoctorChecks, WithoutLayaTrainOneCheckSaysWhatBringsIt) {
+  TrainingProbe none;
+  none.is_installed = false;
+  const std::vector<Check> checks = check_training(none, 2);
+  ASSERT_EQ(checks.size(), 1u);
+  EXPECT_EQ(checks[0].health, Health::Missing);
+  EXPECT_NE(checks[0].remedy.find("make test"), std::string::npos);
+  EXPECT_TRUE(can_predict(checks));
+  EXPECT_EQ(check_training(good_probe(), 2).size(), 3u);
+}
+
 TEST(DoctorChecks, TheReportPutsTheRemedyBelowItsLine) {
   EXPECT_EQ(report_text({check_mlx({}), check_mlx(good_probe())}),
             "missing  mlx              not built in: predicting works, training does not\n"

@@ -11,7 +11,7 @@
 #include "common/model_options.h"
 #include "format/model_file.h"
 #include "laya/doctor_checks.h"
-#include "laya/training_probe.h"
+#include "laya/training_program.h"
 #include "setup/settings.h"
 #include "simd/cpu_features.h"
 #include "simd/dispatch.h"
@@ -101,17 +101,15 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
   if (double load = 0.0; ::getloadavg(&load, 1) == 1) {
     probe.load_average = load;
   }
-  const std::vector<Check> checks{
+  std::vector<Check> checks{
       check_kernels(simd::cpu_feature_names(simd::detect_cpu_features()),
                     simd::best_kernels().name),
       check_model(files, problem, parts),
       check_deep_model(deep, deep_path ? std::string() : deep_path.error().message),
       check_remote(find_remote()),
       check_lockable_memory(lockable_bytes(), model_bytes),
-      check_mlx(probe),
-      check_blas(probe, cores),
-      check_onednn(probe, cores),
   };
+  for (Check& check : check_training(probe, cores)) checks.push_back(std::move(check));
   if (options.json) {
     std::cout << to_line(report_json(checks)) << std::endl;
   } else {

@@ -209,7 +209,7 @@ std::string deep_name(const ModelOptions& options) {
   return path && !path->empty() ? fs::path(*path).stem().string() : "";
 }
 
-Result<OpenedEngine> open_engine(const ModelOptions& options, predict::DeepLoading loading) {
+Result<OpenedEngine> find_engine(const ModelOptions& options, predict::DeepLoading loading) {
   Result<predict::EnginePaths> paths = find_model(options);
   if (!paths) {
     return std::move(paths).error();

@@ -49,7 +49,7 @@ struct OpenedEngine {
 
 /// find_model(), find_deep() and Engine::open(). A decoder that nobody asked for and that cannot be
 /// used is left out, with a warning: without it everything works.
-Result<OpenedEngine> open_engine(const ModelOptions& options,
+Result<OpenedEngine> find_engine(const ModelOptions& options,
                                  predict::DeepLoading loading = predict::DeepLoading::Now);
 
 }  // namespace laya::setup

@@ -1,7 +1,7 @@
-#include "laya/training_probe.h"
+#include "laya-train/bench/training_probe.h"
 
 namespace laya::apps {
 
-TrainingProbe probe_training() { return {}; }
+TrainingProbe measure_training() { return {}; }
 
 }  // namespace laya::apps

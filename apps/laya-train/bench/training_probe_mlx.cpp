@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "laya/training_probe.h"
+#include "laya-train/bench/training_probe.h"
 #include "train/mlx/gemm.h"
 #include "train/mlx/precision.h"
 
@@ -69,7 +69,7 @@ double measure_mlx() {
 
 }  // namespace
 
-TrainingProbe probe_training() {
+TrainingProbe measure_training() {
   TrainingProbe probe;
   try {  // MLX and oneDNN report through exceptions
     probe.mlx_version = mlx::core::version();

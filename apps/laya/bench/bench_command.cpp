@@ -14,13 +14,12 @@
 
 #include "base/clock.h"
 #include "common/model_options.h"
-#include "laya-train/bench/bench_train_report.h"
-#include "laya-train/peers/bench_peers_command.h"
 #include "laya/bench/bench_decision.h"
 #include "laya/bench/bench_decoder.h"
 #include "laya/bench/bench_deep.h"
 #include "laya/bench/bench_keys.h"
 #include "laya/bench/bench_steps.h"
+#include "laya/training_program.h"
 #include "observe/memory_figures.h"
 #include "setup/data_files.h"
 
@@ -31,7 +30,6 @@ struct BenchOptions {
   setup::ModelOptions model;
   std::string file;
   std::size_t stream_tokens = 1000;
-  bool no_mlx = false;
   bool json = false;
 };
 
@@ -109,9 +107,6 @@ nlohmann::ordered_json to_json(const Report& report) {
                                  {"shipped", to_json(steps.shipped)},
                                  {"int8", to_json(steps.int8)},
                                  {"int4", to_json(steps.int4)}};
-  json["mlx_8bit_step_us"] = steps.mlx_us > 0 ? nlohmann::ordered_json(steps.mlx_us) : nullptr;
-  json["mlx_over_ours"] =
-      steps.mlx_us > 0 ? nlohmann::ordered_json(steps.mlx_us / steps.step.p50) : nullptr;
   json["deep"] = report.deep ? to_json(*report.deep) : nlohmann::ordered_json(nullptr);
   return json;
 }
@@ -141,12 +136,6 @@ void print(const Report& report) {
     print_steps("shipped", report.steps.shipped);
     print_steps("int8", report.steps.int8);
     print_steps("int4", report.steps.int4);
-    if (report.steps.mlx_us > 0) {
-      std::printf("  MLX, its own 8-bit weights: %.0f µs, %.0f x ours\n", report.steps.mlx_us,
-                  report.steps.mlx_us / report.steps.step.p50);
-    } else {
-      std::printf("  MLX: not measured (not in this build, or --no-mlx)\n");
-    }
   }
   std::printf(
       "\nprocess start to first candidate %.1f ms; resident %.1f MB; allocations after warm-up "
@@ -190,8 +179,7 @@ Result<Report> measure(const BenchOptions& options) {
   if (!start) return start.error();
   report.start_us = *start;
   if (engine->network() != nullptr) {
-    Result<StepTimes> steps = time_network(*engine->network(), paths->network_path,
-                                           options.no_mlx ? WithMlx::No : WithMlx::Yes);
+    Result<StepTimes> steps = time_network(*engine->network(), paths->network_path);
     if (!steps) return std::move(steps).error();
     report.steps = std::move(steps).value();
   }
@@ -227,12 +215,6 @@ void bench(const BenchOptions& options, Outcome& outcome) {
   }
 }
 
-void bench_train(Outcome& outcome) {
-  const Result<std::string> report = bench_train_report();
-  if (!report) return fail(outcome, report.error());
-  std::cout << *report << std::flush;
-}
-
 }  // namespace
 
 void add_bench_command(CLI::App& app, Outcome& outcome) {
@@ -247,7 +229,6 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
                    "tokens that the decoder's next_token() is timed over")
       ->check(CLI::Range(std::size_t{10}, std::size_t{1000000}))
       ->capture_default_str();
-  command->add_flag("--no-mlx", options->no_mlx, "do not compare with MLX");
   command->add_flag("--json", options->json, "one JSON object on one line");
   add_model_options(*command, options->model);
   command->footer(
@@ -260,13 +241,9 @@ void add_bench_command(CLI::App& app, Outcome& outcome) {
       "         laya bench --json | jq .candidates_us.p99\n"
       "         laya bench --deep smollm2-135m --file letters.txt\n"
       "         laya bench train");
-  CLI::App* training = command->add_subcommand(
-      "train", "speed of the training step, against oneDNN alone on the same matrix products");
-  training->footer("example: laya bench train");
-  training->callback([&outcome] { bench_train(outcome); });
   add_bench_decision_command(*command, outcome);
   add_bench_decoder_command(*command, outcome);
-  add_bench_peers_command(*command, outcome);
+  add_training_benches(*command);
   command->callback([options, command, &outcome] {
     if (command->get_subcommands().empty()) bench(*options, outcome);
   });

@@ -23,14 +23,10 @@ struct StepTimes {
   StepFigures shipped;
   StepFigures int8;  ///< the same shape, random weights: speed does not depend on their values
   StepFigures int4;
-  double mlx_us = 0;  ///< MLX's own 8-bit step of the same file; 0: not measured
 };
-
-enum class WithMlx { No, Yes };
 
 /// Internal when the model's logits are not those of the reference backend (top-1 on a fixed
 /// sequence), or two threads give another result than one.
-Result<StepTimes> time_network(const model::LanguageModel& network, const std::string& path,
-                               WithMlx with_mlx);
+Result<StepTimes> time_network(const model::LanguageModel& network, const std::string& path);
 
 }  // namespace laya::apps

@@ -11,17 +11,12 @@
 #include "common/test_run.h"
 #include "convert/convert_test_models.h"
 #include "format/model_file.h"
-#include "laya-train/eval/compare_command.h"
 
 namespace laya::apps {
 namespace {
 
 Answer run(std::vector<std::string> arguments) {
-  const auto add = [](CLI::App& app, Outcome& outcome) {
-    add_convert_command(app, outcome);
-    add_compare_command(app, outcome);
-  };
-  return run_command(add, std::move(arguments));
+  return run_command(add_convert_command, std::move(arguments));
 }
 
 class ConvertCommand : public testing::Test {
@@ -73,22 +68,6 @@ TEST_F(ConvertCommand, SaysTheSameToPrograms) {
   EXPECT_EQ(precisions["layers.0.ffn.up.weight"], "int8/32");
   EXPECT_EQ(precisions["embedding.weight"], "int8/32");
   EXPECT_EQ(precisions["head.weight"], "int4/32m");
-}
-
-TEST_F(ConvertCommand, ComparesAPrunedModelWithTheWholeOne) {
-  ASSERT_EQ(run({"convert", path("m.gguf"), "-o", path("all.laya"), "--contexts", "0"}).exit_code,
-            kOk);
-  ASSERT_EQ(run({"convert", path("m.gguf"), "-o", path("some.laya"), "--contexts", "0",
-                 "--keep-text", path("text.txt")})
-                .exit_code,
-            kOk);
-  const Answer answer =
-      run({"compare", path("all.laya"), path("some.laya"), "--text", path("text.txt"), "--json"});
-  ASSERT_EQ(answer.exit_code, kOk) << answer.err;
-  const auto json = nlohmann::json::parse(answer.out);
-  EXPECT_GT(json["contexts"].get<int>(), 4);
-  EXPECT_EQ(json["max_logit_error"], 0.0);
-  EXPECT_NE(run({"compare", path("some.laya"), path("all.laya")}).exit_code, kOk);
 }
 
 TEST_F(ConvertCommand, RefusesWithTheRemedyAndWritesNothing) {

@@ -1,6 +1,9 @@
 #include "model/bench/step_bench.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -73,6 +76,62 @@ Result<StepTiming> time_steps(const LanguageModel& model, Threads threads, std::
   // The checksum is used so that no compiler may drop the reads.
   timing.floor_us = quantile(floor, 0.5) + (checksum == 1 ? 1e-9 : 0.0);
   return timing;
+}
+
+namespace {
+
+constexpr std::size_t kCheckedSteps = 12;
+constexpr std::size_t kFirstRows = 10;
+
+/// Logits after each of the first kCheckedSteps tokens, [steps, V].
+Result<std::vector<float>> logits_of(const LanguageModel& network, Threads threads) {
+  const std::size_t size = network.config().vocabulary_size;
+  const std::unique_ptr<Workspace> workspace = network.make_workspace(threads);
+  State state(network.config());
+  std::vector<float> hidden(network.config().embedding_dim);
+  std::vector<float> logits(kCheckedSteps * size);
+  for (std::size_t i = 0; i < kCheckedSteps; ++i) {
+    const auto token = static_cast<TokenId>((i * 2654435761u + 17) % size);
+    if (Status s = network.advance(*workspace, state, token, hidden); !s) return s.error();
+    if (Status s = network.logits(*workspace, hidden, 1, std::span(logits).subspan(i * size, size));
+        !s) {
+      return s.error();
+    }
+  }
+  return logits;
+}
+
+bool agree(const std::vector<float>& ours, const std::vector<float>& theirs, std::size_t size) {
+  for (std::size_t i = 0; i < kCheckedSteps; ++i) {
+    const auto begin = theirs.begin() + static_cast<std::ptrdiff_t>(i * size);
+    const auto best = static_cast<std::size_t>(
+        std::max_element(begin, begin + static_cast<std::ptrdiff_t>(size)) - begin);
+    const float ours_there = ours[i * size + best];
+    std::size_t better = 0;
+    for (std::size_t v = 0; v < size; ++v) better += ours[i * size + v] > ours_there ? 1 : 0;
+    if (better >= kFirstRows) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status check_same_answers(const LanguageModel& ours, const LanguageModel& theirs) {
+  const Result<std::vector<float>> one = logits_of(ours, Threads::One);
+  if (!one) return one.error();
+  const Result<std::vector<float>> two = logits_of(ours, Threads::Two);
+  if (!two) return two.error();
+  if (*one != *two) {
+    return Error{ErrorCode::Internal, "bench: two threads give another result than one"};
+  }
+  const Result<std::vector<float>> other = logits_of(theirs, Threads::One);
+  if (!other) return other.error();
+  if (!agree(*one, *other, ours.config().vocabulary_size)) {
+    return Error{ErrorCode::Internal, "bench: the backends " + std::string(ours.backend_name()) +
+                                          " and " + std::string(theirs.backend_name()) +
+                                          " disagree"};
+  }
+  return {};
 }
 
 Result<std::unique_ptr<LanguageModel>> random_cpu_model(const GruConfig& config,

@@ -26,6 +26,11 @@ struct StepTiming {
 /// steps of a turn, which find cold caches, are not counted.
 Result<StepTiming> time_steps(const LanguageModel& model, Threads threads, std::size_t steps = 100);
 
+/// Internal where the two models, of one file on two backends, do not say the same on a fixed
+/// sequence (the best row of `theirs` must be among the first ten of `ours`: quantised weights may
+/// swap neighbours), or where `ours` says something else on two threads than on one.
+Status check_same_answers(const LanguageModel& ours, const LanguageModel& theirs);
+
 /// A model of `config` with random weights in this precision: speed does not depend on their
 /// values, so it can be measured before anything is trained.
 Result<std::unique_ptr<LanguageModel>> random_cpu_model(const GruConfig& config,

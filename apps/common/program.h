@@ -1,0 +1,12 @@
+// What the `main` of every program does once its commands are listed.
+#pragma once
+
+#include "common/command.h"
+
+namespace laya::apps {
+
+/// Parses, hands over to one command, turns its outcome into an exit code. Help and usage errors
+/// name the program as app.get_name() does. Exceptions stop here.
+int run_program(CLI::App& app, Outcome& outcome, int argc, char** argv);
+
+}  // namespace laya::apps
