@@ -7,6 +7,8 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
+#include "model/backends/cpu.h"
+#include "model/backends/reference.h"
 #include "model/decoder/decoder_loading.h"
 
 using laya::ErrorCode;
@@ -62,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!file) {
     return 0;
   }
-  for (const auto backend : {laya::model::Backend::Reference, laya::model::Backend::Cpu}) {
+  for (const auto backend : {laya::model::reference_backend(), laya::model::cpu_backend()}) {
     const auto decoder = laya::model::load_decoder(*file, backend);
     if (decoder) {
       run(**decoder);

@@ -7,6 +7,8 @@
 #include "format/model_file.h"
 #include "format/sample_model.h"
 #include "fuzz_target.h"
+#include "model/backends/cpu.h"
+#include "model/backends/reference.h"
 #include "model/gru/language_model.h"
 #include "model/gru/model_loading.h"
 
@@ -55,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!file) {
     return 0;
   }
-  for (const auto backend : {laya::model::Backend::Reference, laya::model::Backend::Cpu}) {
+  for (const auto backend : {laya::model::reference_backend(), laya::model::cpu_backend()}) {
     const auto model = laya::model::load_language_model(*file, backend);
     if (model) {
       run(**model);

@@ -13,6 +13,7 @@
 #include "common/run_laya.h"
 #include "format/model_file.h"
 #include "laya/type/pty_program.h"
+#include "model/backends/cpu.h"
 #include "model/decoder/decoder_loading.h"
 #include "model/decoder/token_stream.h"
 #include "text/subword_tokenizer.h"
@@ -139,7 +140,7 @@ TEST_F(FetchedModel, SavesKeystrokesOnPlainText) {
 std::string continuation(const std::string& prompt, std::size_t count, model::Threads threads) {
   const auto file = format::ModelFile::open(kModel);
   if (!file) return file.error().message;
-  const auto decoder = model::load_decoder(*file, model::Backend::Cpu);
+  const auto decoder = model::load_decoder(*file, model::cpu_backend());
   if (!decoder) return decoder.error().message;
   const auto tokenizer = text::SubwordTokenizer::parse(*file->blob("tokenizer"));
   if (!tokenizer) return tokenizer.error().message;

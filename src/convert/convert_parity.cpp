@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/backends/cpu.h"
 #include "model/decoder/decoder_loading.h"
 #include "model/gru/language_model.h"
 #include "simd/dispatch.h"
@@ -135,7 +136,7 @@ Result<OpenedDecoder> open_decoder(const format::ModelFile& file) {
   auto tokenizer = text::SubwordTokenizer::parse(*blob);
   if (!tokenizer)
     return Error{tokenizer.error().code, file.path() + ": " + tokenizer.error().message};
-  auto decoder = model::load_decoder(file, model::Backend::Cpu);
+  auto decoder = model::load_decoder(file, model::cpu_backend());
   if (!decoder) return decoder.error();
   OpenedDecoder opened{std::move(*decoder), std::move(*tokenizer), {}};
   if (file.has("kept_tokens")) {

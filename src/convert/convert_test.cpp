@@ -15,6 +15,7 @@
 #include "convert/convert_test_models.h"
 #include "convert/convert_texts.h"
 #include "format/metadata.h"
+#include "model/backends/reference.h"
 #include "model/decoder/decoder_loading.h"
 #include "text/subword_tokenizer.h"
 
@@ -43,7 +44,7 @@ Result<ConvertReport> convert_path(const std::string& from, const std::string& t
 
 /// Logits of the reference backend after kTokens.
 std::vector<float> logits_of(const ModelFile& file) {
-  auto decoder = model::load_decoder(file, model::Backend::Reference);
+  auto decoder = model::load_decoder(file, model::reference_backend());
   EXPECT_TRUE(decoder) << decoder.error().message;
   if (!decoder) return {};
   const auto workspace = (*decoder)->make_workspace();

@@ -8,6 +8,8 @@
 #include "format/model_file.h"
 #include "laya-train/bench/bench_train_report.h"
 #include "laya-train/peers/bench_peers_command.h"
+#include "model/backends/cpu.h"
+#include "model/backends/mlx.h"
 #include "model/bench/step_bench.h"
 #include "model/gru/model_loading.h"
 
@@ -34,9 +36,9 @@ Result<MlxReport> compare_with_mlx(const MlxOptions& options) {
   }
   const Result<format::ModelFile> file = format::ModelFile::open(paths->network_path);
   if (!file) return file.error();
-  const auto ours = model::load_language_model(*file, model::Backend::Cpu);
+  const auto ours = model::load_language_model(*file, model::cpu_backend());
   if (!ours) return ours.error();
-  const auto theirs = model::load_language_model(*file, model::Backend::MlxQuantized);
+  const auto theirs = model::load_language_model(*file, model::mlx_8bit_backend());
   if (!theirs) return theirs.error();
   if (Status same = model::check_same_answers(**ours, **theirs); !same) return same.error();
   const Result<model::StepTiming> ours_time = model::time_steps(**ours, model::Threads::One);

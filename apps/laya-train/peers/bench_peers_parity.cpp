@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "model/backends/cpu.h"
+#include "model/backends/reference.h"
 #include "model/decoder/decoder_loading.h"
 
 namespace laya::apps {
@@ -158,7 +160,7 @@ class Comparison {
 Result<ConvertedModel> open_converted(const std::string& path) {
   Result<format::ModelFile> file = format::ModelFile::open(path);
   if (!file) return std::move(file).error();
-  auto decoder = model::load_decoder(*file, model::Backend::Cpu);
+  auto decoder = model::load_decoder(*file, model::cpu_backend());
   if (!decoder) return std::move(decoder).error();
   const auto blob = file->blob("tokenizer");
   if (!blob) return blob.error();
@@ -194,7 +196,7 @@ Result<Parity> compare_greedy_text(
     const ConvertedModel& ours, PeerProcess& peer, std::size_t prompts, std::size_t tokens,
     const std::function<void(const std::string& stage, std::size_t done, std::size_t total)>&
         progress) {
-  const auto exact = model::load_decoder(ours.file, model::Backend::Reference);
+  const auto exact = model::load_decoder(ours.file, model::reference_backend());
   if (!exact) return exact.error();
   Comparison comparison(ours, **exact, peer);
   prompts = std::min(prompts, kPrompts.size());

@@ -11,6 +11,7 @@
 #include "common/test_run.h"
 #include "format/model_file.h"
 #include "format/model_writer.h"
+#include "model/backends/cpu.h"
 #include "model/bench/random_model.h"
 #include "model/gru/model_loading.h"
 
@@ -76,7 +77,7 @@ TEST_F(QuantizeCommand, WritesASmallerModelThatRuns) {
   const auto file = format::ModelFile::open(path("small.laya"));
   ASSERT_TRUE(file);
   EXPECT_TRUE(file->has("vocabulary"));
-  EXPECT_TRUE(model::load_language_model(*file, model::Backend::Cpu));
+  EXPECT_TRUE(model::load_language_model(*file, model::cpu_backend()));
 }
 
 TEST_F(QuantizeCommand, SaysWhatItCostsAndWhatSpoilsIt) {

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "laya-train/train/train_commands.h"
+#include "model/backends/cpu.h"
 #include "model/ngram/model_bundle.h"
 #include "setup/data_files.h"
 #include "train/lexicon/block_words.h"
@@ -65,7 +66,8 @@ void run_block_words(const BlockFlags& flags, Outcome& outcome) {
   }
   std::vector<std::string> junk = words.junk();
   if (!flags.table.empty()) {
-    const Result<model::ModelBundle> table = model::ModelBundle::open(flags.table);
+    const Result<model::ModelBundle> table =
+        model::ModelBundle::open(flags.table, model::cpu_backend());
     if (!table) return fail(outcome, table.error());
     if (table->ngrams() == nullptr) {
       return fail(outcome, Error{ErrorCode::BadArgument, flags.table + ": holds no n-gram table"});

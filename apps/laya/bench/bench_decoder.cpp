@@ -7,6 +7,7 @@
 
 #include "common/scratch_folder.h"
 #include "format/model_file.h"
+#include "model/backends/cpu.h"
 #include "model/bench/decoder_bench.h"
 #include "model/bench/random_decoder.h"
 #include "model/decoder/decoder_loading.h"
@@ -45,7 +46,7 @@ Result<Report> measure(const BenchDecoderOptions& options) {
   }
   const Result<format::ModelFile> file = format::ModelFile::open(path);
   if (!file) return file.error();
-  const auto decoder = model::load_decoder(*file, model::Backend::Cpu);
+  const auto decoder = model::load_decoder(*file, model::cpu_backend());
   if (!decoder) return decoder.error();
   Report report;
   report.parameters = parameters_of(shape);

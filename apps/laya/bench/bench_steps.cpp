@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "format/model_file.h"
+#include "model/backends/reference.h"
 #include "model/bench/step_bench.h"
 #include "model/gru/model_loading.h"
 
@@ -60,7 +61,7 @@ Result<StepTimes> time_network(const model::LanguageModel& network, const std::s
   const Result<format::ModelFile> file = format::ModelFile::open(path);
   if (!file) return file.error();
   {
-    const auto reference = model::load_language_model(*file, model::Backend::Reference);
+    const auto reference = model::load_language_model(*file, model::reference_backend());
     if (!reference) return reference.error();
     if (Status same = model::check_same_answers(network, **reference); !same) return same.error();
   }

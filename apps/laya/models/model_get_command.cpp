@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "common/progress_line.h"
 #include "laya/models/model_command.h"
 #include "laya/models/model_gain.h"
 #include "setup/model_install.h"

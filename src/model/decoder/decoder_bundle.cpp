@@ -27,13 +27,13 @@ DecoderBundle::DecoderBundle(DecoderBundle&&) noexcept = default;
 DecoderBundle& DecoderBundle::operator=(DecoderBundle&&) noexcept = default;
 DecoderBundle::~DecoderBundle() = default;
 
-Result<DecoderBundle> DecoderBundle::open(const std::string& path) {
+Result<DecoderBundle> DecoderBundle::open(const std::string& path, const Backend& backend) {
   auto file = format::ModelFile::open(path);
   if (!file) {
     return file.error();
   }
   auto parts = std::make_unique<Parts>(std::move(*file));
-  auto decoder = load_decoder(parts->file, Backend::Cpu);
+  auto decoder = load_decoder(parts->file, backend);
   if (!decoder) {
     return decoder.error();
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/core/backend.h"
 #include "model/decoder/decoder.h"
 
 namespace laya::model {
@@ -17,10 +18,10 @@ namespace laya::model {
 /// Const members: any thread.
 class DecoderBundle {
  public:
-  /// Maps `path` and opens the decoder on the cpu backend. Errors: Io, Version, Corrupt,
+  /// Maps `path` and opens the decoder on `backend`. Errors: Io, Version, Corrupt,
   /// Unsupported (as format::ModelFile::open and load_decoder say), BadArgument where the file
   /// holds no tokenizer.
-  static Result<DecoderBundle> open(const std::string& path);
+  static Result<DecoderBundle> open(const std::string& path, const Backend& backend);
 
   DecoderBundle(DecoderBundle&&) noexcept;
   DecoderBundle& operator=(DecoderBundle&&) noexcept;

@@ -4,8 +4,6 @@
 #include <string>
 
 #include "format/metadata.h"
-#include "model/decoder/decoder_backends.h"
-#include "simd/dispatch.h"
 
 namespace laya::model {
 namespace {
@@ -157,29 +155,14 @@ Result<DecoderConfig> read_decoder_config(const format::ModelFile& file) {
   return config;
 }
 
-Result<std::unique_ptr<Decoder>> load_decoder(const format::ModelFile& file, Backend backend) {
-  auto config = read_decoder_config(file);
-  if (!config) {
-    return config.error();
+Result<std::unique_ptr<Decoder>> load_decoder(const format::ModelFile& file,
+                                              const Backend& backend) {
+  if (backend.load_decoder == nullptr) {
+    return Error{
+        ErrorCode::BadArgument,
+        file.path() + ": no backend is named to run its decoder; name one (cpu_backend())"};
   }
-  if (backend == Backend::MlxQuantized) {
-    return Error{ErrorCode::Unsupported, "decoders run on: cpu, reference, mlx"};
-  }
-  if (backend == Backend::Cpu) {
-    auto weights = load_packed_decoder(file, *config);
-    if (!weights) {
-      return weights.error();
-    }
-    return make_cpu_decoder(*config, std::move(*weights), simd::best_kernels());
-  }
-  auto weights = load_float_decoder(file, *config);
-  if (!weights) {
-    return weights.error();
-  }
-  if (backend == Backend::Mlx) {
-    return make_mlx_decoder(*config, std::move(*weights));
-  }
-  return make_reference_decoder(*config, std::move(*weights));
+  return backend.load_decoder(file);
 }
 
 }  // namespace laya::model

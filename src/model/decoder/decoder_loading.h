@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/result.h"
+#include "model/core/backend.h"
 #include "model/decoder/decoder.h"
-#include "model/gru/model_loading.h"
 
 namespace laya::model {
 
@@ -19,9 +19,10 @@ Result<DecoderConfig> read_decoder_config(const format::ModelFile& file);
 
 /// Builds a decoder over `file`, which must outlive it (weights stay in the mapping and are paged
 /// in as they are first read). Matrices may be packed int4/int8/fp16/fp32, or row-major f32/f16,
-/// which are packed or unpacked at loading. Errors: Unsupported (another architecture, no MLX;
-/// there is no MlxQuantized), Corrupt (a tensor is missing, has another shape or kind, or holds a
+/// which are packed or unpacked at loading. Errors: BadArgument (Backend{}), Unsupported (another
+/// architecture, no MLX; mlx_8bit_backend()), Corrupt (a tensor is missing, has another shape or kind, or holds a
 /// NaN), each naming the tensor and what was expected.
-Result<std::unique_ptr<Decoder>> load_decoder(const format::ModelFile& file, Backend backend);
+Result<std::unique_ptr<Decoder>> load_decoder(const format::ModelFile& file,
+                                              const Backend& backend);
 
 }  // namespace laya::model

@@ -11,6 +11,9 @@
 
 #include "format/metadata.h"
 #include "format/model_writer.h"
+#include "model/backends/cpu.h"
+#include "model/backends/mlx.h"
+#include "model/backends/reference.h"
 #include "model/decoder/decoder_weights.h"
 #include "model/decoder/test_decoders.h"
 
@@ -54,7 +57,7 @@ class Edited {
 
 /// The message of the error that loading gives on the cpu backend; empty where it loads.
 std::string complaint(const format::ModelFile& file, ErrorCode code = ErrorCode::Corrupt) {
-  const auto decoder = load_decoder(file, Backend::Cpu);
+  const auto decoder = load_decoder(file, cpu_backend());
   if (decoder) {
     return "";
   }
@@ -154,7 +157,7 @@ TEST(DecoderLoading, RefusesOtherArchitectures) {
   EXPECT_NE(complaint(none.file()), "");
   const Edited bare(model.file(), [](json& all) { all.erase("config"); });
   EXPECT_NE(complaint(bare.file()).find("config"), std::string::npos);
-  const auto quantised = load_decoder(model.file(), Backend::MlxQuantized);
+  const auto quantised = load_decoder(model.file(), mlx_8bit_backend());
   ASSERT_FALSE(quantised);
   EXPECT_EQ(quantised.error().code, ErrorCode::Unsupported);
 }
@@ -193,16 +196,16 @@ TEST(DecoderLoading, NamesTheTensorThatIsMissingOrDamaged) {
       return true;
     });
     EXPECT_NE(complaint(damaged.file()).find("tensor " + spec.name), std::string::npos);
-    EXPECT_FALSE(load_decoder(damaged.file(), Backend::Reference));
+    EXPECT_FALSE(load_decoder(damaged.file(), reference_backend()));
   }
 }
 
 TEST(DecoderLoading, ATiedModelMayHaveAHeadOfItsOwn) {
   const RandomDecoder model(DecoderFamily::Qwen2);  // untied: has head.weight
   const Edited tied(model.file(), [](json& all) { all["config"]["tied_head"] = true; });
-  const auto decoder = load_decoder(tied.file(), Backend::Cpu);
+  const auto decoder = load_decoder(tied.file(), cpu_backend());
   ASSERT_TRUE(decoder) << decoder.error().message;
-  const auto other = load_decoder(model.file(), Backend::Cpu);
+  const auto other = load_decoder(model.file(), cpu_backend());
   std::vector<float> hidden(40, 0.5F), a(91), b(91);
   const auto ws = (*decoder)->make_workspace(), other_ws = (*other)->make_workspace();
   ASSERT_TRUE((*decoder)->logits(*ws, hidden, 1, a));
@@ -229,7 +232,7 @@ TEST(DecoderLoading, PackedNaNsShowInTheFirstPass) {
           return true;
         });
     for (const Threads threads : {Threads::One, Threads::Two}) {
-      const auto decoder = load_decoder(damaged.file(), Backend::Cpu);
+      const auto decoder = load_decoder(damaged.file(), cpu_backend());
       ASSERT_TRUE(decoder) << decoder.error().message;
       const auto ws = (*decoder)->make_workspace(threads);
       KvCache cache((*decoder)->config());

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/backends/cpu.h"
+#include "model/backends/mlx.h"
 #include "model/decoder/test_decoders.h"
 
 namespace laya::model {
@@ -13,7 +15,7 @@ namespace {
 class MlxDecoders : public testing::TestWithParam<DecoderFamily> {
  protected:
   void SetUp() override {
-    auto decoder = load_decoder(model_.file(), Backend::Mlx);
+    auto decoder = load_decoder(model_.file(), mlx_backend());
     if (!decoder) {
       ASSERT_EQ(decoder.error().code, ErrorCode::Unsupported) << decoder.error().message;
       GTEST_SKIP() << "no MLX in this build";
@@ -29,7 +31,7 @@ class MlxDecoders : public testing::TestWithParam<DecoderFamily> {
   }
 
   RandomDecoder model_{GetParam()};
-  std::unique_ptr<Decoder> cpu_ = model_.load(Backend::Cpu), mlx_;
+  std::unique_ptr<Decoder> cpu_ = model_.load(cpu_backend()), mlx_;
   std::unique_ptr<Workspace> cpu_ws_ = cpu_->make_workspace(), mlx_ws_;
 };
 

@@ -11,6 +11,8 @@
 
 #include "base/allocation_counter.h"
 #include "base/clock.h"
+#include "model/backends/cpu.h"
+#include "model/backends/reference.h"
 #include "model/decoder/test_decoders.h"
 #include "model/gru/language_model.h"
 
@@ -29,10 +31,10 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const DecoderFamily family : kDecoderFamilies) {
     const std::string name(family_name(family));
-    all.push_back({name + "_reference", family, kFloat, KvType::F32, Backend::Reference});
-    all.push_back({name + "_cpu_fp32_kv32", family, kFloat, KvType::F32, Backend::Cpu});
-    all.push_back({name + "_cpu_int4_kv16", family, kInt4WithMinima, KvType::F16, Backend::Cpu});
-    all.push_back({name + "_cpu_int8_kv8", family, Precision{}, KvType::Int8, Backend::Cpu});
+    all.push_back({name + "_reference", family, kFloat, KvType::F32, reference_backend()});
+    all.push_back({name + "_cpu_fp32_kv32", family, kFloat, KvType::F32, cpu_backend()});
+    all.push_back({name + "_cpu_int4_kv16", family, kInt4WithMinima, KvType::F16, cpu_backend()});
+    all.push_back({name + "_cpu_int8_kv8", family, Precision{}, KvType::Int8, cpu_backend()});
   }
   return all;
 }
@@ -82,7 +84,7 @@ TEST_P(Decoders, AgreesWithTheReference) {
   // Quantised products round activations to 8 bits, the reference does not: 3.6 % at worst in these
   // narrow models.
   const double tolerance = GetParam().precision.type == simd::WeightType::Fp32 ? 1e-5 : 5e-2;
-  const auto reference = model_.load(Backend::Reference);
+  const auto reference = model_.load(reference_backend());
   const auto reference_ws = reference->make_workspace();
   KvCache ours = cache(), theirs = cache();
   const auto text = tokens(40);
@@ -105,7 +107,7 @@ TEST_P(Decoders, AgreesWithTheReference) {
 TEST_P(Decoders, LongContextsAgreeWithTheReference) {
   // Enough work that threads share attention, more tokens than the ring remembers.
   const double tolerance = GetParam().precision.type == simd::WeightType::Fp32 ? 1e-5 : 5e-2;
-  const auto reference = model_.load(Backend::Reference);
+  const auto reference = model_.load(reference_backend());
   const auto reference_ws = reference->make_workspace();
   const auto text = tokens(300);
   std::vector<float> wanted(config().hidden_dim), got(wanted.size());

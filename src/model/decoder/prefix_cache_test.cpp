@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/allocation_counter.h"
+#include "model/backends/cpu.h"
 #include "model/decoder/test_decoders.h"
 
 namespace laya::model {
@@ -25,7 +26,7 @@ class Prefixes : public testing::Test {
   }
 
   RandomDecoder model_{DecoderFamily::Llama};
-  std::unique_ptr<Decoder> decoder_ = model_.load(Backend::Cpu);
+  std::unique_ptr<Decoder> decoder_ = model_.load(cpu_backend());
   std::unique_ptr<Workspace> workspace_ = decoder_->make_workspace();
   const KvOptions options_{64, 0, KvType::F16};
   PrefixCache prefixes_{decoder_->config(), options_, 10U << 20};

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/allocation_counter.h"
+#include "model/backends/cpu.h"
 #include "model/decoder/prefix_cache.h"
 #include "model/decoder/test_decoders.h"
 
@@ -31,7 +32,7 @@ class TokenStreams : public testing::Test {
   }
 
   RandomDecoder model_{DecoderFamily::Qwen3, kInt4WithMinima};
-  std::unique_ptr<Decoder> decoder_ = model_.load(Backend::Cpu);
+  std::unique_ptr<Decoder> decoder_ = model_.load(cpu_backend());
   const std::vector<TokenId> prompt_ = {5, 17, 60, 2};
 };
 

@@ -8,6 +8,9 @@
 
 #include "base/allocation_counter.h"
 #include "base/test_folder.h"
+#include "model/backends/cpu.h"
+#include "model/backends/mlx.h"
+#include "model/backends/reference.h"
 #include "model/bench/random_model.h"
 #include "model/gru/gru_cpu_backend.h"
 #include "model/gru/gru_mlx_backend.h"
@@ -31,7 +34,7 @@ std::unique_ptr<LanguageModel> make(const std::string& name, const format::Model
     EXPECT_TRUE(weights) << weights.error().message;
     return std::move(*weights);
   };
-  if (name == "reference") return std::move(*load_language_model(file, Backend::Reference));
+  if (name == "reference") return std::move(*load_language_model(file, reference_backend()));
   if (name == "cpu-fp32")
     return make_cpu_model(config, packed(simd::WeightType::Fp32), simd::best_kernels());
   if (name == "cpu-fp16")
@@ -42,7 +45,7 @@ std::unique_ptr<LanguageModel> make(const std::string& name, const format::Model
     return make_cpu_model(config, packed(simd::WeightType::Int4), simd::best_kernels());
   if (name == "cpu-int8-scalar")
     return make_cpu_model(config, packed(simd::WeightType::Int8), simd::scalar_kernels());
-  auto mlx = load_language_model(file, name == "mlx" ? Backend::Mlx : Backend::MlxQuantized);
+  auto mlx = load_language_model(file, name == "mlx" ? mlx_backend() : mlx_8bit_backend());
   if (!mlx) {
     EXPECT_EQ(mlx.error().code, ErrorCode::Unsupported) << mlx.error().message;
     return nullptr;
@@ -410,7 +413,7 @@ TEST_P(PoisonedWeights, AreRefusedAtLoadingByName) {
   ASSERT_TRUE(write_model(path, config, weights.weights, "test"));
   const auto file = format::ModelFile::open(path);
   ASSERT_TRUE(file);
-  for (const Backend backend : {Backend::Reference, Backend::Cpu}) {
+  for (const Backend backend : {reference_backend(), cpu_backend()}) {
     const auto model = load_language_model(*file, backend);
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::Corrupt);

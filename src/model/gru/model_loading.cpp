@@ -6,11 +6,6 @@
 
 #include "format/metadata.h"
 #include "format/model_file.h"
-#include "model/gru/gru_cpu_backend.h"
-#include "model/gru/gru_mlx_backend.h"
-#include "model/gru/gru_reference_backend.h"
-#include "model/gru/weights_loading.h"
-#include "simd/dispatch.h"
 
 namespace laya::model {
 namespace {
@@ -42,15 +37,6 @@ std::string config_json(const GruConfig& config) {
   return json + "\"norm_eps\":" + std::string(digits, end) + "}";
 }
 
-Result<Backend> parse_backend(std::string_view name) {
-  if (name == "reference") return Backend::Reference;
-  if (name == "cpu") return Backend::Cpu;
-  if (name == "mlx") return Backend::Mlx;
-  if (name == "mlx-8bit") return Backend::MlxQuantized;
-  return Error{ErrorCode::BadArgument,
-               "backend '" + std::string(name) + "' is none of: cpu, reference, mlx, mlx-8bit"};
-}
-
 Result<GruConfig> read_gru_config(const format::ModelFile& file) {
   const std::string where = file.path() + ": metadata";
   const auto fields = format::config_of(file, kGruLocal);
@@ -77,30 +63,13 @@ Result<GruConfig> read_gru_config(const format::ModelFile& file) {
 }
 
 Result<std::unique_ptr<LanguageModel>> load_language_model(const format::ModelFile& file,
-                                                           Backend backend) {
-  auto config = read_gru_config(file);
-  if (!config) {
-    return config.error();
+                                                           const Backend& backend) {
+  if (backend.load_network == nullptr) {
+    return Error{
+        ErrorCode::BadArgument,
+        file.path() + ": no backend is named to run its network; name one (cpu_backend())"};
   }
-  if (backend == Backend::Cpu) {
-    auto weights = load_packed_weights(file, *config);
-    if (!weights) {
-      return weights.error();
-    }
-    return make_cpu_model(*config, std::move(*weights), simd::best_kernels());
-  }
-  auto weights = load_float_weights(file, *config);
-  if (!weights) {
-    return weights.error();
-  }
-  switch (backend) {
-    case Backend::Mlx:
-      return make_mlx_model(*config, std::move(*weights), MlxWeights::Float32);
-    case Backend::MlxQuantized:
-      return make_mlx_model(*config, std::move(*weights), MlxWeights::Int8);
-    default:
-      return make_reference_model(*config, std::move(*weights));
-  }
+  return backend.load_network(file);
 }
 
 }  // namespace laya::model

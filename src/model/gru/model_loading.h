@@ -7,26 +7,11 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/core/backend.h"
 #include "model/gru/gru_config.h"
 #include "model/gru/language_model.h"
 
-namespace laya::format {
-class ModelFile;
-}
-
 namespace laya::model {
-
-/// Which executor runs the weights.
-enum class Backend {
-  Reference,  ///< fp32, plain loops: the specification; slow
-  Cpu,        ///< packed weights through src/simd: what ships
-  Mlx,  ///< MLX, fp32: where there is a GPU, and as a cross-check; Unsupported in a build without
-        ///< MLX
-  MlxQuantized,  ///< MLX with its own 8-bit weights: only for the speed comparison
-};
-
-/// "reference", "cpu", "mlx", "mlx-8bit"; Error BadArgument lists them.
-Result<Backend> parse_backend(std::string_view name);
 
 /// The file's metadata that makes it a model of ours: "architecture": kGruLocal, "config":
 /// config_json(…).
@@ -40,9 +25,10 @@ Result<GruConfig> read_gru_config(const format::ModelFile& file);
 /// Builds a model over `file`, which must outlive it (weights stay in the mapping). Files may hold
 /// fp32, fp16, packed int8 or int4 tensors in any mixture; the reference and mlx backends unpack
 /// them, the cpu backend packs fp32 ones to its own liking (int8, groups of 64). Errors:
-/// Unsupported (another architecture, no MLX), Corrupt (a tensor is missing, has another shape or
-/// kind, or holds a NaN), each naming the tensor and what was expected.
+/// BadArgument (Backend{}), Unsupported (another architecture, no MLX), Corrupt (a tensor is
+/// missing, has another shape or kind, or holds a NaN), each naming the tensor and what was
+/// expected.
 Result<std::unique_ptr<LanguageModel>> load_language_model(const format::ModelFile& file,
-                                                           Backend backend);
+                                                           const Backend& backend);
 
 }  // namespace laya::model

@@ -5,6 +5,9 @@
 #include "base/test_folder.h"
 #include "format/element.h"
 #include "format/model_writer.h"
+#include "model/backends/cpu.h"
+#include "model/backends/mlx.h"
+#include "model/backends/reference.h"
 #include "model/bench/random_model.h"
 #include "model/gru/test_models.h"
 #include "simd/packing.h"
@@ -21,7 +24,7 @@ class Variant {
   std::string reshaped;  ///< a tensor written with one row more
   std::string as_int32;  ///< a tensor written with another element type
 
-  Result<std::unique_ptr<LanguageModel>> load(Backend backend = Backend::Cpu) {
+  Result<std::unique_ptr<LanguageModel>> load(const Backend& backend = cpu_backend()) {
     const std::string path = folder_.file("variant.laya");
     const GruConfig config = tiny_gru_config();
     const OwnedFloatWeights weights = random_weights(config, 3);
@@ -57,7 +60,7 @@ class Variant {
 };
 
 TEST(ModelLoading, NamesTheTensorThatDoesNotFit) {
-  for (const Backend backend : {Backend::Reference, Backend::Cpu}) {
+  for (const Backend backend : {reference_backend(), cpu_backend()}) {
     for (const TensorSpec& spec : tensor_specs(tiny_gru_config())) {
       SCOPED_TRACE(spec.name);
       Variant missing, reshaped, retyped;
@@ -115,12 +118,17 @@ TEST(ModelLoading, ConfigurationSurvivesTheFile) {
             "\"head_dim\":32,\"window\":5,\"norm_eps\":1e-05}");
 }
 
-TEST(ModelLoading, KnowsItsBackendsByName) {
-  EXPECT_EQ(*parse_backend("cpu"), Backend::Cpu);
-  EXPECT_EQ(*parse_backend("mlx-8bit"), Backend::MlxQuantized);
-  const auto unknown = parse_backend("cuda");
-  ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().message.find("reference"), std::string::npos);
+TEST(ModelLoading, RunsOnTheBackendThatIsNamedAndOnNoOther) {
+  EXPECT_EQ(cpu_backend().name, "cpu");
+  EXPECT_EQ(reference_backend().name, "reference");
+  Variant variant;
+  const auto none = variant.load(Backend{});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::BadArgument);
+  EXPECT_NE(none.error().message.find("backend"), std::string::npos);
+  const auto reference = variant.load(reference_backend());
+  ASSERT_TRUE(reference) << reference.error().message;
+  EXPECT_EQ((*reference)->backend_name(), "reference");
 }
 
 // format (sizes in files) and simd (what kernels read) do not know each other; this is where they

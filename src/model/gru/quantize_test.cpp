@@ -8,6 +8,8 @@
 #include "base/test_folder.h"
 #include "format/metadata.h"
 #include "format/model_writer.h"
+#include "model/backends/cpu.h"
+#include "model/backends/reference.h"
 #include "model/bench/random_model.h"
 #include "model/gru/compare_models.h"
 #include "model/gru/gru_cpu_backend.h"
@@ -95,7 +97,7 @@ TEST(Quantize, TheFileHoldsWhatWasMeasuredInMemory) {
     ASSERT_TRUE(written) << written.error().message;
     const auto file = format::ModelFile::open(path, format::Verify::Full);
     ASSERT_TRUE(file) << file.error().message;
-    const auto model = load_language_model(*file, Backend::Cpu);
+    const auto model = load_language_model(*file, cpu_backend());
     ASSERT_TRUE(model) << model.error().message;
     auto weights = load_float_weights(exact, tiny_gru_config());
     ASSERT_TRUE(weights);
@@ -105,7 +107,7 @@ TEST(Quantize, TheFileHoldsWhatWasMeasuredInMemory) {
     EXPECT_EQ(*a, *b);
     EXPECT_EQ((*model)->weights_bytes(), in_memory->weights_bytes());
     // The reference backend runs the same file: it differs by the rounding of activations only.
-    const auto reference = load_language_model(*file, Backend::Reference);
+    const auto reference = load_language_model(*file, reference_backend());
     ASSERT_TRUE(reference);
     const auto c = compute_golden(**reference);
     ASSERT_TRUE(c);

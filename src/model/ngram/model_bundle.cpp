@@ -37,14 +37,14 @@ ModelBundle::ModelBundle(ModelBundle&&) noexcept = default;
 ModelBundle& ModelBundle::operator=(ModelBundle&&) noexcept = default;
 ModelBundle::~ModelBundle() = default;
 
-Result<ModelBundle> ModelBundle::open(const std::string& path) {
+Result<ModelBundle> ModelBundle::open(const std::string& path, const Backend& backend) {
   auto file = format::ModelFile::open(path);
   if (!file) {
     return file.error();
   }
   auto parts = std::make_unique<Parts>(std::move(*file));
   if (parts->file.has(kNetworkTensor)) {
-    auto network = load_language_model(parts->file, Backend::Cpu);
+    auto network = load_language_model(parts->file, backend);
     if (!network) {
       return network.error();
     }

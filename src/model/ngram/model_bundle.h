@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "model/core/backend.h"
 #include "model/gru/language_model.h"
 #include "model/ngram/ngram.h"
 
@@ -17,10 +18,10 @@ namespace laya::model {
 /// members: any thread.
 class ModelBundle {
  public:
-  /// Maps `path` and opens every part found, the network on the cpu backend. Errors: Io, Version,
-  /// Corrupt, Unsupported (as format::ModelFile::open, load_language_model and NgramModel::open
-  /// say), BadArgument where the file holds neither part.
-  static Result<ModelBundle> open(const std::string& path);
+  /// Maps `path` and opens every part found, the network on `backend` (none is needed for a table
+  /// alone). Errors: Io, Version, Corrupt, Unsupported (as format::ModelFile::open,
+  /// load_language_model and NgramModel::open say), BadArgument where the file holds neither part.
+  static Result<ModelBundle> open(const std::string& path, const Backend& backend = {});
 
   ModelBundle(ModelBundle&&) noexcept;
   ModelBundle& operator=(ModelBundle&&) noexcept;

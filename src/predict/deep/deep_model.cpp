@@ -33,8 +33,9 @@ DeepModel::DeepModel(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 DeepModel::~DeepModel() = default;
 
 Result<std::unique_ptr<DeepModel>> DeepModel::open(const std::string& path, const PieceIndex& index,
-                                                   const model::NgramModel* ngrams) {
-  auto bundle = model::DecoderBundle::open(path);
+                                                   const model::NgramModel* ngrams,
+                                                   const model::Backend& backend) {
+  auto bundle = model::DecoderBundle::open(path, backend);
   if (!bundle) {
     return bundle.error();
   }

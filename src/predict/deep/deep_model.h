@@ -15,6 +15,7 @@ namespace laya::text {
 class SubwordTokenizer;
 }
 namespace laya::model {
+struct Backend;
 class Decoder;
 class NgramModel;
 }  // namespace laya::model
@@ -26,11 +27,12 @@ class PieceIndex;
 
 class DeepModel {
  public:
-  /// Opens a `.laya` with a decoder. `index` and `ngrams` (may be nullptr) are the engine's and
+  /// Opens a `.laya` with a decoder, which `backend` runs. `index` and `ngrams` (may be nullptr) are the engine's and
   /// must outlive the model. Errors: Io, Corrupt, Version, Unsupported (no decoder in it),
   /// BadArgument.
   static Result<std::unique_ptr<DeepModel>> open(const std::string& path, const PieceIndex& index,
-                                                 const model::NgramModel* ngrams);
+                                                 const model::NgramModel* ngrams,
+                                                 const model::Backend& backend);
 
   /// The same from parts (tests, other loaders). BadArgument if their vocabularies differ.
   static Result<std::unique_ptr<DeepModel>> from_parts(

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/backends/cpu.h"
 #include "model/bench/random_decoder.h"
 #include "model/decoder/decoder_loading.h"
 #include "model/decoder/test_decoders.h"
@@ -83,12 +84,12 @@ class SmallDecoder {
     const Status written = model::write_random_decoder(path, family, config, model::kFloat, seed);
     EXPECT_TRUE(written) << written.error().message;
     file_ = std::make_unique<format::ModelFile>(std::move(*format::ModelFile::open(path)));
-    decoder_ = std::move(*model::load_decoder(*file_, model::Backend::Cpu));
+    decoder_ = std::move(*model::load_decoder(*file_, model::cpu_backend()));
   }
   const model::Decoder& get() const { return *decoder_; }
   /// One more over the same file, which must stay.
   std::unique_ptr<const model::Decoder> load() const {
-    return std::move(*model::load_decoder(*file_, model::Backend::Cpu));
+    return std::move(*model::load_decoder(*file_, model::cpu_backend()));
   }
 
  private:

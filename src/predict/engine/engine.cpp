@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/backends/cpu.h"
 #include "model/decoder/decoder.h"
 #include "model/ngram/model_bundle.h"
 #include "model/ngram/ngram.h"
@@ -47,7 +48,7 @@ Result<std::unique_ptr<DeepModel>> open_deep(const std::string& path, std::size_
   if (auto fits = check_deep_memory(limit_mb, path, bytes, 0); !fits) {
     return fits.error();  // before any of it is read
   }
-  auto model = DeepModel::open(path, index, ngrams);
+  auto model = DeepModel::open(path, index, ngrams, model::cpu_backend());
   if (model) {
     if (auto fits = check_deep_memory(limit_mb, path, bytes, deep_session_bytes(**model, options));
         !fits) {
@@ -105,7 +106,7 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
   }
   std::unique_ptr<Parts> parts = std::move(*checked);
   if (!paths.network_path.empty()) {
-    auto bundle = model::ModelBundle::open(paths.network_path);
+    auto bundle = model::ModelBundle::open(paths.network_path, model::cpu_backend());
     if (!bundle) {
       return bundle.error();
     }
@@ -129,7 +130,7 @@ Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& optio
     parts->tokenizer = std::make_unique<text::Tokenizer>(std::move(*vocabulary));
   }
   if (!paths.ngram_path.empty() && paths.ngram_path != paths.network_path) {
-    auto bundle = model::ModelBundle::open(paths.ngram_path);
+    auto bundle = model::ModelBundle::open(paths.ngram_path, model::cpu_backend());
     if (!bundle) {
       return bundle.error();
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "format/model_file.h"
+#include "model/backends/reference.h"
 #include "model/gru/model_loading.h"
 #include "train/gru/run_checkpoint.h"
 #include "train/gru/test_texts.h"
@@ -61,7 +62,7 @@ TEST(GruModel, AgreesWithTheReferenceBackend) {
   const std::vector<std::byte> blob = small_vocabulary().serialize();
   ASSERT_TRUE(export_model(parameters, {blob, "", ""}, folder.file("m.laya")).has_value());
   const format::ModelFile file = format::ModelFile::open(folder.file("m.laya")).value();
-  const auto reference = model::load_language_model(file, model::Backend::Reference).value();
+  const auto reference = model::load_language_model(file, model::reference_backend()).value();
   const auto workspace = reference->make_workspace();
 
   const Batch batch = sample_batch(12);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "format/model_file.h"
+#include "model/backends/reference.h"
 #include "model/gru/model_loading.h"
 #include "train/gru/test_texts.h"
 #include "train/text/random.h"
@@ -115,7 +116,7 @@ TEST_F(CheckpointTest, ExportIsAModelAndNoCheckpoint) {
   EXPECT_FALSE(file.has("adam.first.embedding.weight"));
   EXPECT_NE(file.metadata_json().find("CC0"), std::string_view::npos);
   EXPECT_TRUE(text::Vocabulary::parse(file.blob("vocabulary").value()).has_value());
-  const auto model = model::load_language_model(file, model::Backend::Reference);
+  const auto model = model::load_language_model(file, model::reference_backend());
   ASSERT_TRUE(model.has_value()) << model.error().message;
   EXPECT_EQ((*model)->config(), saved.options.config);
 }
