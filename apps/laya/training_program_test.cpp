@@ -37,6 +37,14 @@ TEST(TrainingProgram, LayaItselfLoadsNoTraining) {
   }
 }
 
+// Each costs every start milliseconds and megabytes; most texts want neither.
+TEST(TrainingProgram, LayaStartsWithoutPinyinAndCurl) {
+  const std::string libraries = output_of("ldd " LAYA_PROGRAM);
+  for (const char* name : {"libcurl", "libIME", "libFcitx5", "libkenlm"}) {
+    EXPECT_EQ(libraries.find(name), std::string::npos) << name << " in\n" << libraries;
+  }
+}
+
 TEST(TrainingProgram, RunsTheCommandsThatAreItsAndNamesThemAsTyped) {
   for (const char* command : {"train", "eval ksr", "simulate", "quantize", "compare", "vocabulary",
                               "bench train", "bench mlx", "bench peers"}) {

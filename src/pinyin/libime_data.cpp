@@ -1,3 +1,4 @@
+// The module laya_libime.so, which alone links libime; libime_module.cpp loads it.
 #include "pinyin/libime_data.h"
 
 #include <libime/core/languagemodel.h>
@@ -128,7 +129,9 @@ Result<PinyinData> load(const std::string& dictionary_path, const std::string& m
 
 }  // namespace
 
-Result<PinyinData> load_libime(const LibimePaths& paths) {
+namespace {
+
+Result<PinyinData> load_checked(const LibimePaths& paths) {
   const std::string dictionary = paths.dictionary.empty() ? kDictionary : paths.dictionary;
   for (const std::string& path : {dictionary, paths.model}) {
     std::error_code ignored;
@@ -143,6 +146,12 @@ Result<PinyinData> load_libime(const LibimePaths& paths) {
   } catch (const std::exception& error) {
     return Error{ErrorCode::Corrupt, dictionary + ": libime: " + error.what()};
   }
+}
+
+}  // namespace
+
+extern "C" void laya_libime_load(const LibimePaths& paths, Result<PinyinData>* data) {
+  *data = load_checked(paths);
 }
 
 }  // namespace laya::pinyin

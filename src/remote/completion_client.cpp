@@ -1,17 +1,10 @@
 #include "remote/completion_client.h"
 
-#include <curl/curl.h>
-
 #include "remote/completion_answer.h"
+#include "remote/curl_library.h"
 
 namespace laya::remote {
 namespace {
-
-// libcurl wants to be told once before any thread uses it; a static local is initialised once.
-bool library_is_ready() {
-  static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return ready;
-}
 
 struct Received {
   std::string body;
@@ -35,19 +28,21 @@ extern "C" int laya_remote_progress(void* user, curl_off_t, curl_off_t, curl_off
   return cancel != nullptr && cancel->cancelled() ? 1 : 0;
 }
 
-struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-struct FreeHandle {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-};
-
 }  // namespace
 
 struct CompletionClient::Impl {
+  explicit Impl(const CurlLibrary& library) : curl(library) {}
+  ~Impl() {
+    if (handle != nullptr) curl.easy_cleanup(handle);
+    curl.slist_free_all(headers);  // takes nullptr
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  const CurlLibrary& curl;
   RemoteSettings settings;
-  std::unique_ptr<curl_slist, FreeList> headers;
-  std::unique_ptr<CURL, FreeHandle> handle;
+  curl_slist* headers = nullptr;
+  CURL* handle = nullptr;
 };
 
 CompletionClient::CompletionClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -59,45 +54,50 @@ Result<CompletionClient> CompletionClient::create(const RemoteSettings& settings
   if (auto fits = check(settings); !fits) {
     return fits.error();
   }
-  auto impl = std::make_unique<Impl>();
+  const Result<const CurlLibrary*> loaded = load_curl();
+  if (!loaded) return loaded.error();
+  const CurlLibrary& curl = **loaded;
+  auto impl = std::make_unique<Impl>(curl);
   impl->settings = settings;
-  if (!library_is_ready() || (impl->handle.reset(curl_easy_init()), impl->handle == nullptr)) {
+  impl->handle = curl.easy_init();
+  if (impl->handle == nullptr) {
     return Error{ErrorCode::Internal, "remote: libcurl cannot be started"};
   }
-  impl->headers.reset(curl_slist_append(nullptr, "Content-Type: application/json"));
+  impl->headers = curl.slist_append(nullptr, "Content-Type: application/json");
   // No "Expect: 100-continue": it would cost a round trip.
-  curl_slist_append(impl->headers.get(), "Expect:");
+  curl.slist_append(impl->headers, "Expect:");
   if (!settings.key.empty()) {
-    curl_slist_append(impl->headers.get(), ("Authorization: Bearer " + settings.key).c_str());
+    curl.slist_append(impl->headers, ("Authorization: Bearer " + settings.key).c_str());
   }
-  CURL* const handle = impl->handle.get();
-  curl_easy_setopt(handle, CURLOPT_URL, settings.url.c_str());
-  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, impl->headers.get());
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(handle, CURLOPT_PROXY, "");
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(settings.time_limit.count()));
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, laya_remote_write);
-  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, laya_remote_progress);
-  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+  CURL* const handle = impl->handle;
+  curl.easy_setopt(handle, CURLOPT_URL, settings.url.c_str());
+  curl.easy_setopt(handle, CURLOPT_HTTPHEADER, impl->headers);
+  curl.easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl.easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  curl.easy_setopt(handle, CURLOPT_PROXY, "");
+  curl.easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl.easy_setopt(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  curl.easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(settings.time_limit.count()));
+  curl.easy_setopt(handle, CURLOPT_WRITEFUNCTION, laya_remote_write);
+  curl.easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, laya_remote_progress);
+  curl.easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
   return CompletionClient(std::move(impl));
 }
 
 Result<std::vector<std::string>> CompletionClient::complete(std::string_view prompt,
                                                             const base::CancelFlag* cancel) {
-  CURL* const handle = impl_->handle.get();
+  const CurlLibrary& curl = impl_->curl;
+  CURL* const handle = impl_->handle;
   const RemoteSettings& settings = impl_->settings;
   const std::string body =
       completion_request(settings.model, prompt, settings.tokens, settings.candidates);
   Received received;
-  curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
-  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &received);
-  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, cancel);
-  const CURLcode code = curl_easy_perform(handle);
-  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, nullptr);
+  curl.easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl.easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
+  curl.easy_setopt(handle, CURLOPT_WRITEDATA, &received);
+  curl.easy_setopt(handle, CURLOPT_XFERINFODATA, cancel);
+  const CURLcode code = curl.easy_perform(handle);
+  curl.easy_setopt(handle, CURLOPT_POSTFIELDS, nullptr);
   if (received.too_large) {
     return Error{ErrorCode::TooLarge, "completion server: the answer has more than " +
                                           std::to_string(kMaxAnswerBytes) + " bytes"};
@@ -110,10 +110,10 @@ Result<std::vector<std::string>> CompletionClient::complete(std::string_view pro
                                          std::to_string(settings.time_limit.count()) + " ms"};
   }
   if (code != CURLE_OK) {
-    return Error{ErrorCode::Io, std::string("completion server: ") + curl_easy_strerror(code)};
+    return Error{ErrorCode::Io, std::string("completion server: ") + curl.easy_strerror(code)};
   }
   long status = 0;
-  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  curl.easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (status != 200) {
     return Error{ErrorCode::Io, "completion server: status " + std::to_string(status)};
   }
