@@ -46,7 +46,7 @@ const predict::PinyinModel& model() {
   static const auto engine = predict::Engine::open(
       {.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya"}, {});
   require(engine.has_value());
-  static const predict::PinyinModel model(*engine, {small_lexicon(), nullptr});
+  static const predict::PinyinModel model(**engine, {small_lexicon(), nullptr});
   return model;
 }
 

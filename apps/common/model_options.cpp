@@ -25,8 +25,8 @@ void add_model_options(CLI::App& command, setup::ModelOptions& options) {
       ->capture_default_str();
 }
 
-Result<predict::Engine> open_engine(const setup::ModelOptions& options,
-                                    predict::DeepLoading loading) {
+Result<std::shared_ptr<const predict::Engine>> open_engine(const setup::ModelOptions& options,
+                                                           predict::DeepLoading loading) {
   Result<setup::OpenedEngine> opened = setup::find_engine(options, loading);
   if (!opened) return std::move(opened).error();
   if (!opened->warning.empty()) std::fprintf(stderr, "laya: %s\n", opened->warning.c_str());

@@ -11,7 +11,7 @@ namespace laya::apps {
 void add_model_options(CLI::App& command, setup::ModelOptions& options);
 
 /// setup::find_engine(); its warning goes to standard error.
-Result<predict::Engine> open_engine(const setup::ModelOptions& options,
-                                    predict::DeepLoading loading = predict::DeepLoading::Now);
+Result<std::shared_ptr<const predict::Engine>> open_engine(
+    const setup::ModelOptions& options, predict::DeepLoading loading = predict::DeepLoading::Now);
 
 }  // namespace laya::apps

@@ -144,23 +144,23 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
     if (!text) return fail(outcome, text.error());
     context = std::move(text).value();
   }
-  Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
   if (!options.pinyin.empty()) {
-    const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
-    return complete_pinyin(*engine, {options.pinyin, context, options.count, deep, options.json},
+    const std::string deep = (*engine)->deep() != nullptr ? setup::deep_name(options.model) : "";
+    return complete_pinyin(**engine, {options.pinyin, context, options.count, deep, options.json},
                            outcome);
   }
 
   RemoteAnswer answer;
   std::unique_ptr<setup::RemoteAnswers> remote;
   if (options.remote) {
-    auto opened = open_remote(*engine, answer);
+    auto opened = open_remote(**engine, answer);
     if (!opened) return fail(outcome, opened.error());
     remote = std::move(opened).value();
   }
 
-  predict::Session session(*engine);
+  predict::Session session(**engine);
   if (!options.no_warm_up) {
     session.warm_up();  // so that latency_us tells what a key costs, not what a cold start costs
   }
@@ -173,7 +173,7 @@ void complete(const CompleteOptions& options, Outcome& outcome) {
   wanted.deep = predict::Want::No;
   const predict::Reply* reply = &session.decide(wanted);
   const InstantTier instant{static_cast<double>(reply->latency.total_us)};
-  const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
+  const std::string deep = (*engine)->deep() != nullptr ? setup::deep_name(options.model) : "";
   if (!deep.empty()) {
     wanted.deep = predict::Want::Yes;
     wanted.deep_wait_us = predict::kUntilDone;

@@ -141,10 +141,10 @@ void replay(const ReplayOptions& options, Outcome& outcome) {
   }
   const Result<std::string> text = read_text(path, kMaxBytes);
   if (!text) return fail(outcome, text.error());
-  Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
 
-  TypeEditor editor(*engine, predict::kUntilDone);  // the same every time
+  TypeEditor editor(**engine, predict::kUntilDone);  // the same every time
   if (!type_all(editor, *text, options)) {
     return fail(outcome, {ErrorCode::Internal,
                           "replay: what was accepted is not what was shown; please report this"});

@@ -48,19 +48,17 @@ TEST(ParseNbest, NamesTheLineThatIsWrong) {
   EXPECT_TRUE(parse_nbest("")->empty());
 }
 
-Engine engine_with_decoder() {
-  Engine engine =
-      std::move(*Engine::from_parts(test_network(), test_tokenizer(), &test_table(), {}));
+std::shared_ptr<const Engine> engine_with_decoder() {
+  predict::EngineParts parts = predict::full_parts();
   auto tokenizer = std::make_unique<text::SubwordTokenizer>(small_tokenizer());
-  const std::size_t rows = tokenizer->size();
-  EXPECT_TRUE(
-      engine.add_deep(std::make_unique<SlowDecoder>(rows, std::make_shared<SlowDecoderWatch>()),
-                      std::move(tokenizer)));
-  return engine;
+  parts.decoder =
+      std::make_unique<SlowDecoder>(tokenizer->size(), std::make_shared<SlowDecoderWatch>());
+  parts.decoder_tokenizer = std::move(tokenizer);
+  return predict::build_or_abort(std::move(parts));
 }
 
 TEST(EvaluateRerank, CountsAndLearnsOnTheOtherHalf) {
-  const Engine engine = engine_with_decoder();
+  const auto engine = engine_with_decoder();
   // The given order is right in the first four, the fifth's list does not hold the answer, the
   // sixth has none.
   std::string text;
@@ -71,7 +69,7 @@ TEST(EvaluateRerank, CountsAndLearnsOnTheOtherHalf) {
   text += "chifan\t吃饭\n";
   const auto sentences = parse_nbest(text);
   ASSERT_TRUE(sentences);
-  const auto result = evaluate_rerank(engine, *sentences, {});
+  const auto result = evaluate_rerank(*engine, *sentences, {});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->sentences, 6u);
   EXPECT_NEAR(result->holds, 4.0 / 6, 1e-9);
@@ -85,7 +83,7 @@ TEST(EvaluateRerank, CountsAndLearnsOnTheOtherHalf) {
   const auto json = nlohmann::json::parse(to_json(*result));
   EXPECT_EQ(json["orders"].size(), result->orders.size());
 
-  EXPECT_FALSE(evaluate_rerank(engine, {}, {}));
+  EXPECT_FALSE(evaluate_rerank(*engine, {}, {}));
   EXPECT_FALSE(evaluate_rerank(table_engine(), *sentences, {}));
 }
 

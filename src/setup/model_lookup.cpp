@@ -222,7 +222,7 @@ Result<OpenedEngine> find_engine(const ModelOptions& options, predict::DeepLoadi
   predict::EngineOptions engine_options;
   engine_options.threads = options.threads;
   engine_options.deep_loading = loading;
-  Result<predict::Engine> engine = predict::Engine::open(*paths, engine_options);
+  auto engine = predict::Engine::open(*paths, engine_options);
   std::string warning;
   if (!engine && !paths->deep_path.empty() && !is_asked_for(options)) {
     warning = "going on without the pretrained model: " + base::printable(engine.error().message);

@@ -2,6 +2,7 @@
 // may have installed. Used by every command that predicts.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ std::string default_deep_path(const catalog::Store& store);
 std::string deep_name(const ModelOptions& options);
 
 struct OpenedEngine {
-  predict::Engine engine;
+  std::shared_ptr<const predict::Engine> engine;
   /// What was left out, and why: one line for the user; "" where nothing was.
   std::string warning = {};
 };

@@ -123,9 +123,9 @@ Result<WordsCompared> compare_words(const std::string& model, const std::string&
     // A path without '/' would be taken for the name of an installed model.
     options.deep = deep.find('/') == std::string::npos ? "./" + deep : deep;
     options.threads = 2;
-    auto engine = open_engine(options);
+    const auto engine = open_engine(options);
     if (!engine) return engine.error();
-    predict::Session session(*engine);
+    predict::Session session(**engine);
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Answer answer = ask(session, lines[places[i].line].substr(0, places[i].at), i + 1);
       if (is_second) {

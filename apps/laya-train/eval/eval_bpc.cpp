@@ -20,14 +20,14 @@ void print_bits(const char* name, const std::optional<eval::BpcResult::Bits>& bi
 void evaluate(const EvalText& options, Outcome& outcome) {
   const Result<std::vector<std::string>> lines = lines_of(options);
   if (!lines) return fail(outcome, lines.error());
-  const Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
   eval::BpcOptions bpc;
   bpc.max_lines = options.lines;
   bpc.progress = progress();
-  const Result<eval::BpcResult> result = evaluate_bpc(*engine, *lines, bpc);
+  const Result<eval::BpcResult> result = evaluate_bpc(**engine, *lines, bpc);
   if (!result) return fail(outcome, result.error());
-  const std::string deep = engine->deep() != nullptr ? setup::deep_name(options.model) : "";
+  const std::string deep = (*engine)->deep() != nullptr ? setup::deep_name(options.model) : "";
   if (options.json) {
     nlohmann::ordered_json json = result_head("bpc", options);
     json.update(nlohmann::ordered_json::parse(eval::to_json(*result), nullptr, false));

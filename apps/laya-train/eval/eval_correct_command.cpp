@@ -170,12 +170,12 @@ void evaluate(const CorrectOptions& options, Outcome& outcome) {
     return fail(outcome, {ErrorCode::BadArgument,
                           "models/lexicon/en.laya was not found; laya train lexicon makes one"});
   }
-  const Result<predict::Engine> engine = open_engine(alone);
+  const auto engine = open_engine(alone);
   if (!engine) return fail(outcome, engine.error());
   const auto lexicon = predict::Lexicon::open(paths->lexicon_path);
   if (!lexicon) return fail(outcome, lexicon.error());
 
-  predict::Corrector corrector(**lexicon, engine->ngrams());
+  predict::Corrector corrector(**lexicon, (*engine)->ngrams());
   std::vector<std::string> words;
   const Result<Measured> ours = measure(
       "laya", pairs, clean,

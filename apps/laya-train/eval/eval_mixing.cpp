@@ -34,11 +34,11 @@ void learn_weights(const MixingOptions& options, Outcome& outcome) {
                          lines->begin() + static_cast<std::ptrdiff_t>(first + count));
     }
   }
-  Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
   eval::LearnMixingOptions learn;
   learn.progress = progress();
-  const auto learnt = eval::learn_mixing(*engine, texts[0], texts[1], learn);
+  const auto learnt = eval::learn_mixing(**engine, texts[0], texts[1], learn);
   if (!learnt) return fail(outcome, learnt.error());
   std::cout << eval::to_json(learnt->mixing) << std::endl;
   std::fprintf(stderr, "%zu keys: hits %.4f, were %.4f; %zu characters: hits %.4f, were %.4f\n",

@@ -95,11 +95,11 @@ void evaluate(const PinyinOptions& options, Outcome& outcome) {
   if (options.no_context) {
     for (eval::NbestSentence& sentence : *sentences) sentence.before.clear();
   }
-  const Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
   auto data = pinyin::load_libime({});
   if (!data) return fail(outcome, data.error());
-  const predict::PinyinModel model(*engine, std::move(*data));
+  const predict::PinyinModel model(**engine, std::move(*data));
 
   eval::PinyinEvalOptions how;
   how.max_sentences = options.sentences;
@@ -108,7 +108,7 @@ void evaluate(const PinyinOptions& options, Outcome& outcome) {
       eval::evaluate_pinyin(*sentences, eval::our_typist(model, eval::PinyinTiers::Instant), how);
   if (!instant) return fail(outcome, instant.error());
   std::optional<eval::PinyinResult> both;
-  if (engine->deep() != nullptr) {
+  if ((*engine)->deep() != nullptr) {
     auto result =
         eval::evaluate_pinyin(*sentences, eval::our_typist(model, eval::PinyinTiers::Both), how);
     if (!result) return fail(outcome, result.error());

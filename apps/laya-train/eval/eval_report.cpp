@@ -69,7 +69,7 @@ class FrozenRun {
       });
       if (!done) return done.error();
       const Result<eval::BpcResult> bits =
-          eval::evaluate_bpc(tiers_.both, *typed, {.max_lines = lines_, .progress = progress()});
+          eval::evaluate_bpc(*tiers_.both, *typed, {.max_lines = lines_, .progress = progress()});
       if (!bits) return bits.error();
       put("bpc", text, eval::to_json(*bits), "");
     }

@@ -24,16 +24,16 @@ void evaluate_order(const RerankOptions& options, Outcome& outcome) {
   if (!sentences) {
     return fail(outcome, {sentences.error().code, options.file + ": " + sentences.error().message});
   }
-  const Result<predict::Engine> engine = open_engine(options.model);
+  const auto engine = open_engine(options.model);
   if (!engine) return fail(outcome, engine.error());
-  if (engine->deep() == nullptr) {
+  if ((*engine)->deep() == nullptr) {
     return fail_usage(outcome, "eval rerank needs a decoder: --deep NAME (laya model list)");
   }
   eval::RerankOptions rerank;
   rerank.max_sentences = options.sentences;
   rerank.max_candidates = options.candidates;
   rerank.progress = progress();
-  const auto result = eval::evaluate_rerank(*engine, *sentences, rerank);
+  const auto result = eval::evaluate_rerank(**engine, *sentences, rerank);
   if (!result) return fail(outcome, result.error());
   if (options.json) {
     std::cout << eval::to_json(*result) << std::endl;

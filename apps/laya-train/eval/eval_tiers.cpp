@@ -101,18 +101,18 @@ Result<std::vector<std::string>> lines_of(const EvalText& options, Words words) 
 }
 
 Result<Tiers> open_tiers(const setup::ModelOptions& options) {
-  Result<predict::Engine> both = open_engine(options);
+  auto both = open_engine(options);
   if (!both) return std::move(both).error();
-  Tiers tiers{std::move(both).value(), std::nullopt, ""};
-  if (tiers.both.deep() == nullptr) {
+  Tiers tiers{std::move(both).value(), nullptr, ""};
+  if (tiers.both->deep() == nullptr) {
     return tiers;
   }
   tiers.deep = setup::deep_name(options);
   setup::ModelOptions alone = options;
   alone.deep = "none";
-  Result<predict::Engine> instant = open_engine(alone);
+  auto instant = open_engine(alone);
   if (!instant) return std::move(instant).error();
-  tiers.instant.emplace(std::move(instant).value());
+  tiers.instant = std::move(instant).value();
   return tiers;
 }
 

@@ -51,9 +51,9 @@ Result<std::vector<std::string>> lines_of(const EvalText& options, Words words =
 
 /// The engine to measure, and, when it has a decoder, the instant tier alone beside it.
 struct Tiers {
-  predict::Engine both;
-  std::optional<predict::Engine> instant;
-  std::string deep;  ///< name of the decoder, empty without
+  std::shared_ptr<const predict::Engine> both;
+  std::shared_ptr<const predict::Engine> instant;  ///< nullptr where both is the instant tier alone
+  std::string deep;                                ///< name of the decoder, empty without
 };
 
 Result<Tiers> open_tiers(const setup::ModelOptions& options);

@@ -128,16 +128,15 @@ Status each_session(const SimulateOptions& options, const std::string& text,
     }
     return {};
   }
-  std::optional<predict::Engine> engine;
+  std::shared_ptr<const predict::Engine> engine;
   if (!options.no_picks) {
     setup::ModelOptions model = options.model;
     if (model.deep.empty()) model.deep = "none";  // a decoder is for those who ask: it is slow here
-    Result<predict::Engine> opened = open_engine(model);
+    auto opened = open_engine(model);
     if (!opened) return std::move(opened).error();
-    engine.emplace(std::move(opened).value());
+    engine = std::move(opened).value();
   }
-  Result<eval::Simulator> simulator =
-      eval::Simulator::make(options.typist, engine ? &*engine : nullptr);
+  Result<eval::Simulator> simulator = eval::Simulator::make(options.typist, engine.get());
   if (!simulator) return std::move(simulator).error();
   const std::vector<std::string> all = eval::text_lines(text);
   const std::vector<std::string_view> lines = eval::chosen_lines(all, options.lines);

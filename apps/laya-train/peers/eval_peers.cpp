@@ -131,8 +131,8 @@ void print_row(const Row& row) {
 /// Our own tiers, by name.
 std::vector<std::pair<std::string, const predict::Engine*>> our_tiers(const Tiers& tiers) {
   std::vector<std::pair<std::string, const predict::Engine*>> list;
-  list.emplace_back("laya, instant", tiers.instant ? &*tiers.instant : &tiers.both);
-  if (tiers.instant) list.emplace_back("laya, with " + tiers.deep, &tiers.both);
+  list.emplace_back("laya, instant", tiers.instant ? tiers.instant.get() : tiers.both.get());
+  if (tiers.instant) list.emplace_back("laya, with " + tiers.deep, tiers.both.get());
   return list;
 }
 

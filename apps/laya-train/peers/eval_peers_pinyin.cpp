@@ -84,14 +84,14 @@ Result<Row> measure(const Driver& driver, const PeerFolders& folders,
 
 Status add_ours(const EvalText& text, const std::vector<eval::NbestSentence>& sentences,
                 const eval::PinyinEvalOptions& how, std::vector<Row>* rows) {
-  const Result<predict::Engine> engine = open_engine(text.model);
+  const auto engine = open_engine(text.model);
   if (!engine) return engine.error();
   auto data = pinyin::load_libime({});
   if (!data) return std::move(data).error();
-  const predict::PinyinModel model(*engine, std::move(*data));
+  const predict::PinyinModel model(**engine, std::move(*data));
   std::vector<std::pair<std::string, eval::PinyinTiers>> tiers{
       {"laya, instant", eval::PinyinTiers::Instant}};
-  if (engine->deep() != nullptr) {
+  if ((*engine)->deep() != nullptr) {
     tiers.emplace_back("laya, with " + setup::deep_name(text.model), eval::PinyinTiers::Both);
   }
   for (const auto& [name, tier] : tiers) {

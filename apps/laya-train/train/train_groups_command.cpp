@@ -63,9 +63,9 @@ void make_groups(GroupsFlags& flags, Outcome& outcome) {
     return fail_usage(outcome, "train ranker-groups needs --text FILE or --log FILE");
   }
   flags.model.without.push_back("ranker");  // it learns from the order by score
-  Result<predict::Engine> engine = open_engine(flags.model);
+  const auto engine = open_engine(flags.model);
   if (!engine) return fail(outcome, engine.error());
-  const std::vector<std::size_t> columns = columns_for(*engine, flags);
+  const std::vector<std::size_t> columns = columns_for(**engine, flags);
   std::vector<std::string> names;
   for (const std::size_t column : columns) {
     names.emplace_back(predict::kRankFeatureNames[column]);
@@ -84,7 +84,7 @@ void make_groups(GroupsFlags& flags, Outcome& outcome) {
   for (const std::string& path : flags.texts) {
     const Result<std::vector<std::string>> lines = lines_of(path);
     if (!lines) return fail(outcome, lines.error());
-    const auto counts = eval::make_rank_groups(*engine, *lines, flags.options, sink);
+    const auto counts = eval::make_rank_groups(**engine, *lines, flags.options, sink);
     if (!counts) return fail(outcome, counts.error());
     print(path, *counts);
   }
@@ -95,7 +95,7 @@ void make_groups(GroupsFlags& flags, Outcome& outcome) {
     if (!sessions) {
       return fail(outcome, {sessions.error().code, path + ": " + sessions.error().message});
     }
-    const auto counts = eval::make_rank_groups(*engine, *sessions, flags.options, sink);
+    const auto counts = eval::make_rank_groups(**engine, *sessions, flags.options, sink);
     if (!counts) return fail(outcome, counts.error());
     print(path, *counts);
   }

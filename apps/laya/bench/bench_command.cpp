@@ -18,6 +18,7 @@
 #include "laya/bench/bench_decoder.h"
 #include "laya/bench/bench_deep.h"
 #include "laya/bench/bench_keys.h"
+#include "laya/bench/bench_sessions.h"
 #include "laya/bench/bench_steps.h"
 #include "laya/training_program.h"
 #include "observe/memory_figures.h"
@@ -35,6 +36,7 @@ struct BenchOptions {
 
 struct Report {
   KeyTimes keys;
+  SessionTimes sessions;
   StepTimes steps;
   std::optional<DeepReport> deep;  ///< none without a decoder
   double start_us = 0;
@@ -102,6 +104,10 @@ nlohmann::ordered_json to_json(const Report& report) {
                                  {"key_us", to_json(report.keys.key)},
                                  {"edit_us", to_json(report.keys.edit)},
                                  {"tokenise_us", to_json(report.keys.tokenise)},
+                                 {"session_bytes", report.sessions.bytes_each},
+                                 {"session_text_bytes", report.sessions.text_bytes},
+                                 {"session_cold_us", to_json(report.sessions.cold)},
+                                 {"session_back_us", to_json(report.sessions.back)},
                                  {"keys", report.keys.keys},
                                  {"kernels", steps.kernels},
                                  {"shipped", to_json(steps.shipped)},
@@ -129,6 +135,8 @@ void print(const Report& report) {
   print_row("edit to 5 candidates", report.keys.candidates);
   print_row("ghost", report.keys.ghost);
   print_row("edit to list and ghost", report.keys.key);
+  print_row("a text of its own, unread", report.sessions.cold);
+  print_row("back to a text", report.sessions.back);
   if (report.steps.shipped.weights_bytes > 0) {
     print_row("one step, all logits", report.steps.step);
     std::printf("\none step, all logits, against reading its weights once (%s)\n",
@@ -142,6 +150,8 @@ void print(const Report& report) {
       "%llu\n",
       report.start_us / 1000, report.rss_mb,
       static_cast<unsigned long long>(report.keys.allocations));
+  std::printf("%zu open sessions: %.1f KB each; texts of %zu bytes\n", report.sessions.open,
+              report.sessions.bytes_each / 1e3, report.sessions.text_bytes);
   if (report.deep) {
     print(*report.deep);
   } else {
@@ -154,7 +164,7 @@ Result<Report> measure(const BenchOptions& options) {
   if (!paths) return paths.error();
   setup::ModelOptions instant = options.model;
   instant.deep = "none";
-  Result<predict::Engine> engine = open_engine(instant);
+  const auto engine = open_engine(instant);
   if (!engine) return std::move(engine).error();
   std::string path = options.file;
   if (path.empty()) {
@@ -166,7 +176,7 @@ Result<Report> measure(const BenchOptions& options) {
   if (!text) return text.error();
 
   Report report;
-  Result<KeyTimes> keys = time_keys(*engine, *text + worst_cases());
+  Result<KeyTimes> keys = time_keys(**engine, *text + worst_cases());
   if (!keys) return std::move(keys).error();
   report.keys = *keys;
   // Now, before other models come into this process.
@@ -175,11 +185,14 @@ Result<Report> measure(const BenchOptions& options) {
     report.rss_mb = static_cast<double>(memory->resident) / 1e6;
     report.peak_rss_mb = static_cast<double>(memory->peak_resident) / 1e6;
   }
+  Result<SessionTimes> sessions = time_sessions(**engine, *text);
+  if (!sessions) return std::move(sessions).error();
+  report.sessions = *sessions;
   const Result<double> start = time_start(*paths);
   if (!start) return start.error();
   report.start_us = *start;
-  if (engine->network() != nullptr) {
-    Result<StepTimes> steps = time_network(*engine->network(), paths->network_path);
+  if ((*engine)->network() != nullptr) {
+    Result<StepTimes> steps = time_network(*(*engine)->network(), paths->network_path);
     if (!steps) return std::move(steps).error();
     report.steps = std::move(steps).value();
   }
@@ -188,7 +201,7 @@ Result<Report> measure(const BenchOptions& options) {
   if (!deep->empty()) {
     setup::ModelOptions both = options.model;
     both.threads = 2;
-    Result<predict::Engine> two_tiers = open_engine(both);
+    const auto two_tiers = open_engine(both);
     if (!two_tiers) return std::move(two_tiers).error();
     std::string typed = *text;
     if (options.file.empty()) {  // the demo's text is short
@@ -198,7 +211,7 @@ Result<Report> measure(const BenchOptions& options) {
     }
     DeepBenchOptions how;
     how.stream_tokens = options.stream_tokens;
-    Result<DeepReport> measured = time_deep(*two_tiers, typed, how);
+    Result<DeepReport> measured = time_deep(**two_tiers, typed, how);
     if (!measured) return std::move(measured).error();
     report.deep = std::move(measured).value();
   }

@@ -39,9 +39,8 @@ void print_gain(const catalog::Installed& installed, std::string_view languages)
   without.deep = "none";
   setup::ModelOptions with;
   with.deep = installed.path;
-  const Result<predict::Engine> before = open_engine(without);
-  const Result<predict::Engine> after =
-      before ? open_engine(with) : Result<predict::Engine>(before.error());
+  const auto before = open_engine(without);
+  const auto after = before ? open_engine(with) : before;
   if (!after) {
     std::printf("examples cannot be shown: %s\n", after.error().message.c_str());
     return;
@@ -53,7 +52,7 @@ void print_gain(const catalog::Installed& installed, std::string_view languages)
   std::printf("what it changes, by example:\n");
   for (const char* text : texts) {
     std::printf("  %s\xE2\x80\xA6\n    without  %s\n    with     %s\n", text,
-                offers(*before, text).c_str(), offers(*after, text).c_str());
+                offers(**before, text).c_str(), offers(**after, text).c_str());
   }
 }
 

@@ -35,12 +35,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: make_pictures FOLDER\n");
     return 2;
   }
-  const laya::Result<laya::predict::Engine> engine = open_engine({});
+  const auto engine = open_engine({});
   if (!engine) {
     std::fprintf(stderr, "make_pictures: %s\n", engine.error().message.c_str());
     return 1;
   }
-  TypeEditor editor(*engine, laya::predict::kUntilDone);
+  TypeEditor editor(**engine, laya::predict::kUntilDone);
   editor.handle({KeyKind::Paste, kPasted});
   press(editor, kTyped);
   Screen screen = draw(editor, kRows, kColumns, "");

@@ -8,12 +8,12 @@
 namespace laya::apps {
 
 inline const predict::Engine& test_engine() {
-  static const predict::Engine engine = [] {
+  static const auto engine = [] {
     predict::EnginePaths paths;
     paths.ngram_path = std::string(LAYA_SOURCE_DIR) + "/testdata/predict/ngram.laya";
     return predict::Engine::open(paths, {}).value();
   }();
-  return engine;
+  return *engine;
 }
 
 }  // namespace laya::apps

@@ -116,12 +116,12 @@ std::unique_ptr<setup::RemoteAnswers> open_remote(const predict::Engine& engine,
 }
 
 void type(const TypeOptions& options, Outcome& outcome) {
-  Result<predict::Engine> engine = open_engine(options.model, predict::DeepLoading::WhenWanted);
+  const auto engine = open_engine(options.model, predict::DeepLoading::WhenWanted);
   if (!engine) return fail(outcome, engine.error());
   std::string server;
   std::string remote_problem;
   const std::unique_ptr<setup::RemoteAnswers> remote =
-      options.no_remote ? nullptr : open_remote(*engine, server, remote_problem);
+      options.no_remote ? nullptr : open_remote(**engine, server, remote_problem);
   std::string tiers = setup::deep_name(options.model);
   if (remote != nullptr) {
     tiers += (tiers.empty() ? "" : " ") + std::string("\xE2\x86\x97 ") + base::printable(server);
@@ -133,8 +133,8 @@ void type(const TypeOptions& options, Outcome& outcome) {
     if (!terminal) {
       return fail_usage(outcome, terminal.error().message);
     }
-    TypeEditor editor(*engine, predict::kRestOfFrame, remote.get());
-    run(*terminal, editor, about(*engine), tiers);
+    TypeEditor editor(**engine, predict::kRestOfFrame, remote.get());
+    run(*terminal, editor, about(**engine), tiers);
     stop_signal = terminal->stop_signal();
     figures = status_line(editor);
   }
@@ -143,8 +143,8 @@ void type(const TypeOptions& options, Outcome& outcome) {
     return;
   }
   std::cout << "laya: " << figures << std::endl;
-  if (engine->deep_service() != nullptr) {
-    if (const std::optional<Error> failure = engine->deep_service()->failure(); failure) {
+  if ((*engine)->deep_service() != nullptr) {
+    if (const std::optional<Error> failure = (*engine)->deep_service()->failure(); failure) {
       std::cerr << "laya: the pretrained model was not used: " << base::printable(failure->message)
                 << std::endl;
     }

@@ -129,6 +129,53 @@ TEST_P(Backends, SeveralColumnsGiveWhatSingleStepsGive) {
   }
 }
 
+TEST_P(Backends, ReadingASequenceGivesWhatSingleStepsGive) {
+  const auto near = [](const State& a, const State& b) {
+    for (std::size_t k = 0; k < a.output().size(); ++k) {
+      ASSERT_NEAR(a.output()[k], b.output()[k], 1e-5F) << k;
+    }
+    for (std::size_t l = 0; l < a.config().layers; ++l) {
+      for (std::size_t k = 0; k < a.hidden(l).size(); ++k) {
+        ASSERT_NEAR(a.hidden(l)[k], b.hidden(l)[k], 1e-5F) << l << " " << k;
+      }
+    }
+  };
+  for (const std::size_t past : {std::size_t{0}, std::size_t{2}, std::size_t{9}}) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{7}, kMaxColumns}) {
+      SCOPED_TRACE(std::to_string(past) + " before, " + std::to_string(n) + " read");
+      State sequence = run(*model_, *workspace_, std::vector<TokenId>(past, 4));
+      State stepped = sequence;
+      std::vector<TokenId> tokens;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        tokens.push_back((i * 13 + 2) % config().vocabulary_size);
+      }
+      std::vector<State> after(n, State(config()));
+      ASSERT_TRUE(model_->read(*workspace_, sequence, tokens, after));
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(model_->advance(*workspace_, stepped, tokens[i]));
+        EXPECT_EQ(after[i].position(), stepped.position());
+        near(after[i], stepped);
+      }
+      near(sequence, stepped);
+      // The keys and values too: what is read next sees them.
+      ASSERT_TRUE(model_->advance(*workspace_, sequence, 5));
+      ASSERT_TRUE(model_->advance(*workspace_, after.back(), 5));
+      ASSERT_TRUE(model_->advance(*workspace_, stepped, 5));
+      near(sequence, stepped);
+      near(after.back(), stepped);
+    }
+  }
+  State state(config());
+  std::vector<State> two(2, state);
+  EXPECT_EQ(model_->read(*workspace_, state, {}, {}).error().code, ErrorCode::BadArgument);
+  EXPECT_EQ(model_->read(*workspace_, state, std::vector<TokenId>{1}, two).error().code,
+            ErrorCode::BadArgument);
+  EXPECT_EQ(model_->read(*workspace_, state, std::vector<TokenId>{config().vocabulary_size}, {})
+                .error()
+                .code,
+            ErrorCode::BadArgument);
+}
+
 TEST_P(Backends, ChosenRowsGiveWhatAllRowsGive) {
   const std::size_t v = config().vocabulary_size;
   const State a = run(*model_, *workspace_, {1, 4, 9}), b = run(*model_, *workspace_, {1, 80});

@@ -62,6 +62,32 @@ Status check_advance(const GruConfig& config, std::span<State* const> states,
   return {};
 }
 
+Status check_read(const GruConfig& config, const State& state, std::span<const TokenId> tokens,
+                  std::span<const State> after) {
+  if (auto status = check_columns(tokens.size()); !status) {
+    return status;
+  }
+  if (!after.empty() && after.size() != tokens.size()) {
+    return bad(std::to_string(after.size()) + " states for " + std::to_string(tokens.size()) +
+               " tokens");
+  }
+  if (!(state.config() == config)) {
+    return bad("the state is of another model shape");
+  }
+  for (const TokenId token : tokens) {
+    if (token >= config.vocabulary_size) {
+      return bad("token " + std::to_string(token) + " is outside the vocabulary of " +
+                 std::to_string(config.vocabulary_size));
+    }
+  }
+  for (const State& behind : after) {
+    if (!(behind.config() == config)) {
+      return bad("a state to be written is of another model shape");
+    }
+  }
+  return {};
+}
+
 Status check_scores(const GruConfig& config, std::span<const float> hidden, std::size_t columns,
                     std::size_t out_per_column, std::span<const float> out) {
   if (auto status = check_columns(columns); !status) {

@@ -14,6 +14,9 @@ namespace laya::model {
 /// See LanguageModel::advance. Also refuses one State given twice.
 Status check_advance(const GruConfig& config, std::span<State* const> states,
                      std::span<const TokenId> tokens, std::span<const float> hidden);
+/// See LanguageModel::read.
+Status check_read(const GruConfig& config, const State& state, std::span<const TokenId> tokens,
+                  std::span<const State> after);
 /// `out_per_column` is V, the number of rows, or 1.
 Status check_scores(const GruConfig& config, std::span<const float> hidden, std::size_t columns,
                     std::size_t out_per_column, std::span<const float> out);

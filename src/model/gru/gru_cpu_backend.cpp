@@ -33,8 +33,10 @@ struct CpuWorkspace final : Workspace {
         embedded_codes(config.embedding_dim, kMaxColumns),
         normed_codes(config.hidden_dim, kMaxColumns),
         heads_codes(config.attention_dim(), kMaxColumns),
-        y_codes(config.embedding_dim, kMaxColumns) {
+        y_codes(config.embedding_dim, kMaxColumns),
+        before(config) {
     for (std::size_t layer = 0; layer < config.layers; ++layer) {
+      sequence_qkv.emplace_back(3 * config.attention_dim());
       h.emplace_back(config.hidden_dim);
       gh.emplace_back(3 * std::size_t{config.hidden_dim});
       h_codes.emplace_back(config.hidden_dim, kMaxColumns);
@@ -49,6 +51,8 @@ struct CpuWorkspace final : Workspace {
   std::vector<Columns> h, gh;  // by layer; h waits here until all columns are known to be finite
   Activations embedded_codes, normed_codes, heads_codes, y_codes;
   std::vector<Activations> h_codes;
+  State before;                       // what read() goes back to
+  std::vector<Columns> sequence_qkv;  // by layer: of read()
   std::vector<MatmulJob> jobs;
   std::unique_ptr<simd::ThreadPool> pool;  // null: everything on the calling thread
 };
@@ -95,16 +99,39 @@ class CpuModel final : public LanguageModel {
     }
     const std::size_t n = states.size();
     for (std::size_t i = 0; i < n; ++i) {
-      State& state = *states[i];
-      for (std::size_t l = 0; l < config_.layers; ++l) {
-        std::ranges::copy(ws.h[l][i], state.hidden(l).begin());
-      }
-      std::ranges::copy(ws.y[i], state.mutable_output().begin());
-      state.set_position(state.position() + 1);
+      settle(ws, i, *states[i], states[i]->position() + 1);
     }
     if (!hidden.empty()) {
       std::ranges::copy(ws.y.all(n), hidden.begin());
     }
+    return {};
+  }
+
+  Status read(Workspace& workspace, State& state, std::span<const TokenId> tokens,
+              std::span<State> after) const override {
+    if (auto status = check_read(config_, state, tokens, after); !status) {
+      return status;
+    }
+    auto& ws = static_cast<CpuWorkspace&>(workspace);
+    if (auto copied = ws.before.copy_from(state); !copied) {
+      return copied;
+    }
+    if (const char* damaged = read_sequence(ws, state, tokens); damaged != nullptr) {
+      [[maybe_unused]] const Status back = state.copy_from(ws.before);  // of the same config
+      return not_finite(damaged);
+    }
+    for (std::size_t t = 0; t < after.size(); ++t) {
+      State& behind = after[t];
+      if (auto copied = behind.copy_from(t == 0 ? ws.before : after[t - 1]); !copied) {
+        return copied;
+      }
+      const std::uint64_t now = behind.position();
+      for (std::size_t l = 0; l < config_.layers; ++l) {
+        keep_pair(ws.sequence_qkv[l][t], behind, l, now);
+      }
+      settle(ws, t, behind, now + 1);
+    }
+    settle(ws, tokens.size() - 1, state, ws.before.position() + tokens.size());
     return {};
   }
 
@@ -235,9 +262,71 @@ class CpuModel final : public LanguageModel {
       prepare(ws.normed_codes, ws.normed.all(n), n, layer.w_qkv);
       multiply(ws, layer.w_qkv, ws.normed_codes, {}, ws.qkv, n);
       for (std::size_t i = 0; i < n; ++i) {
-        attend(ws, layer, *states[i], l, i);
+        attend(ws.qkv[i], layer, *states[i], l, states[i]->position(), ws.heads[i]);
       }
       if (!finite(ws.qkv.all(n)) || !finite(ws.heads.all(n))) {
+        return "attention";
+      }
+      prepare(ws.heads_codes, ws.heads.all(n), n, layer.w_o);
+      multiply(ws, layer.w_o, ws.heads_codes, {}, ws.update, n);
+      simd::add(kernels_, ws.update.all(n), ws.x.all(n));
+    }
+    if (!finite(ws.x.all(n)) || !norm(ws, weights_.final_norm, n)) {
+      return "the residual stream";
+    }
+    prepare(ws.normed_codes, ws.normed.all(n), n, weights_.out_proj);
+    multiply(ws, weights_.out_proj, ws.normed_codes, {}, ws.y, n);
+    return finite(ws.y.all(n)) ? nullptr : "the output vector";
+  }
+
+  /// Column `i` becomes what `state` holds of its newest token.
+  void settle(CpuWorkspace& ws, std::size_t i, State& state, std::uint64_t position) const {
+    for (std::size_t l = 0; l < config_.layers; ++l) {
+      std::ranges::copy(ws.h[l][i], state.hidden(l).begin());
+    }
+    std::ranges::copy(ws.y[i], state.mutable_output().begin());
+    state.set_position(position);
+  }
+
+  /// The tokens of one sequence, layer by layer: all products but the recurrent one read their
+  /// weights once for the whole sequence. h and y of every token are left in the workspace, keys and
+  /// values in `state`. Returns as step() does.
+  const char* read_sequence(CpuWorkspace& ws, State& state, std::span<const TokenId> tokens) const {
+    const std::size_t n = tokens.size();
+    const std::uint64_t first = state.position();
+    for (std::size_t t = 0; t < n; ++t) {
+      simd::dequantize_row(kernels_, weights_.embedding, tokens[t], ws.embedded[t]);
+    }
+    prepare(ws.embedded_codes, ws.embedded.all(n), n, weights_.in_proj);
+    multiply(ws, weights_.in_proj, ws.embedded_codes, {}, ws.x, n);
+    for (std::size_t l = 0; l < config_.layers; ++l) {
+      const auto& layer = weights_.layers[l];
+      if (!norm(ws, layer.gru_norm, n)) {
+        return "the input of a GRU";
+      }
+      prepare(ws.normed_codes, ws.normed.all(n), n, layer.w_ih);
+      multiply(ws, layer.w_ih, ws.normed_codes, layer.b_ih, ws.gi, n);
+      std::span<const float> h = std::as_const(state).hidden(l);
+      for (std::size_t t = 0; t < n; ++t) {
+        prepare(ws.h_codes[l], h, 1, layer.w_hh);
+        multiply(ws, layer.w_hh, ws.h_codes[l], layer.b_hh, ws.gh[l], 1);
+        simd::gru_gates(kernels_, ws.gi[t], ws.gh[l][0], h, ws.h[l][t]);
+        h = ws.h[l][t];
+        simd::add(kernels_, h, ws.x[t]);
+      }
+      if (!finite(ws.h[l].all(n))) {
+        return "a GRU state";
+      }
+      if (!norm(ws, layer.attn_norm, n)) {
+        return "the input of attention";
+      }
+      Columns& qkv = ws.sequence_qkv[l];
+      prepare(ws.normed_codes, ws.normed.all(n), n, layer.w_qkv);
+      multiply(ws, layer.w_qkv, ws.normed_codes, {}, qkv, n);
+      for (std::size_t t = 0; t < n; ++t) {
+        attend(qkv[t], layer, state, l, first + t, ws.heads[t]);
+      }
+      if (!finite(qkv.all(n)) || !finite(ws.heads.all(n))) {
         return "attention";
       }
       prepare(ws.heads_codes, ws.heads.all(n), n, layer.w_o);
@@ -260,13 +349,16 @@ class CpuModel final : public LanguageModel {
     return finite(ws.normed.all(n));
   }
 
-  void attend(CpuWorkspace& ws, const PackedWeights::Layer& layer, State& state, std::size_t l,
-              std::size_t column) const {
+  void keep_pair(std::span<const float> qkv, State& state, std::size_t l, std::uint64_t now) const {
     const std::size_t a = config_.attention_dim();
-    const std::uint64_t now = state.position();
-    const std::span<const float> qkv = ws.qkv[column];
     std::ranges::copy(qkv.subspan(a, a), state.key(l, now).begin());
     std::ranges::copy(qkv.subspan(2 * a, a), state.value(l, now).begin());
+  }
+
+  /// Attention of the token with number `now`, whose key and value take their places in `state`.
+  void attend(std::span<const float> qkv, const PackedWeights::Layer& layer, State& state,
+              std::size_t l, std::uint64_t now, std::span<float> out) const {
+    keep_pair(qkv, state, l, now);
     simd::WindowAttentionArgs args;
     args.heads = config_.heads;
     args.head_dim = config_.head_dim;
@@ -277,7 +369,7 @@ class CpuModel final : public LanguageModel {
     args.keys = state.keys(l).data();
     args.values = state.values(l).data();
     args.relative_bias = layer.rel_bias.data();
-    args.out = ws.heads[column].data();
+    args.out = out.data();
     simd::window_attention(kernels_, args);
   }
 

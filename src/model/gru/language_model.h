@@ -52,6 +52,13 @@ class LanguageModel {
   virtual Status advance(Workspace& workspace, std::span<State* const> states,
                          std::span<const TokenId> tokens, std::span<float> hidden) const = 0;
 
+  /// Reads `tokens` (1…kMaxColumns of them) one after the other: the same numbers as so many calls
+  /// of advance(), but most weights are read once for all of them where the backend can. `after` is
+  /// empty, or as long as `tokens`: after[i] (of the model's config) becomes the state behind
+  /// tokens[i].
+  virtual Status read(Workspace& workspace, State& state, std::span<const TokenId> tokens,
+                      std::span<State> after) const;
+
   /// Scores of every vocabulary row for n vectors: hidden [n, e] → out [n, V], not normalised.
   virtual Status logits(Workspace& workspace, std::span<const float> hidden, std::size_t columns,
                         std::span<float> out) const = 0;

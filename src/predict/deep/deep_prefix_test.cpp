@@ -23,17 +23,17 @@ struct Prefixes {
     EngineOptions options;
     options.deep.first.assign(opening, 0);
     options.deep.prefix_mb = megabytes;
-    engine = std::make_unique<Engine>(
-        std::move(*Engine::from_parts(nullptr, nullptr, &test_table(), options)));
+    EngineParts parts = table_parts();
     auto tokenizer = std::make_unique<text::SubwordTokenizer>(small_tokenizer());
     decoder.emplace(tokenizer->size());
-    const Status added = engine->add_deep(decoder->load(), std::move(tokenizer));
-    EXPECT_TRUE(added) << added.error().message;
+    parts.decoder = decoder->load();
+    parts.decoder_tokenizer = std::move(tokenizer);
+    engine = build_or_abort(std::move(parts), options);
   }
   std::size_t kept() const { return engine->deep_service()->prefixes().entries(); }
 
   std::optional<SmallDecoder> decoder;  // its file must stay
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<const Engine> engine;
 };
 
 struct Cost {

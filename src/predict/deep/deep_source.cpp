@@ -55,6 +55,18 @@ struct DeepSource::Impl {
   }
   bool m_knows_han() const { return model->tables().knows_han(); }
 
+  void forget_text() {
+    if (guide) {
+      guide->clear();
+    }
+    context.clear();
+    words.set_lead({});
+    stale = true;
+    read = false;
+    ready = false;
+    plan_version = 0;
+  }
+
   void look_again() {
     words.set_lead(context.lead());
     han_stale = true;
@@ -139,16 +151,13 @@ void DeepSource::follow(const TypedText& text, const TypedText::Delta& delta) {
 }
 
 void DeepSource::clear() {
-  if (impl_->guide) {
-    impl_->guide->clear();
-  }
-  impl_->context.clear();
+  impl_->forget_text();
   impl_->tree.clear(impl_->context.opening().size());  // no user's text
-  impl_->words.set_lead({});
-  impl_->stale = true;
-  impl_->read = false;
-  impl_->ready = false;
-  impl_->plan_version = 0;
+}
+
+void DeepSource::hand_over(model::PrefixCache::Owner next) {
+  impl_->forget_text();
+  impl_->tree.hand_over(next, impl_->context.opening().size());
 }
 
 bool DeepSource::needs_pass(const TypedText& text) {

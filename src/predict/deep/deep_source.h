@@ -48,6 +48,9 @@ class DeepSource : public Source {
   // what it left in the shared prefixes.
   void follow(const TypedText& text, const TypedText::Delta& delta) override;
   void clear() override;
+  /// Another session's text comes next: as clear(), but what the present one left in the shared
+  /// prefixes stays there, for when it comes back. `next` owns what is left from now on.
+  void hand_over(model::PrefixCache::Owner next);
   void propose(const TypedText& text, const WordQuery& query, WordPool* pool) override;
   /// Fills PoolWord::log_p_deep. Uses the pool's other log probabilities to share out what was not
   /// looked into.

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <utility>
 
 namespace laya::predict {
 
@@ -34,94 +36,70 @@ void DeepTier::work() {
       return;
     }
     DeepLine* const line = first_;
-    first_ = line->next_;
-    if (first_ == nullptr) {
-      last_ = nullptr;
-    }
-    line->next_ = nullptr;
-    line->in_queue_ = false;
-    if (line->count_ == 0) {
-      continue;  // taken back meanwhile
-    }
-    DeepTask* const task = line->tasks_[line->head_];
-    line->head_ = (line->head_ + 1) % DeepLine::kQueued;
-    --line->count_;
-    line->running_ = true;
-    if (line->count_ > 0) {  // behind the other lines
-      line->in_queue_ = true;
-      (last_ == nullptr ? first_ : last_->next_) = line;
-      last_ = line;
-    }
+    line->leave_queue();
+    line->stage_ = DeepLine::Stage::Running;
+    DeepWork& work = *line->work_;
     lock.unlock();
-    task->run(line->cancel_);
+    work.run(line->cancel_);
     lock.lock();
-    line->running_ = false;
-    ++line->finished_;
+    line->stage_ = DeepLine::Stage::Done;
     line->signal();
     finished_.notify_all();
   }
 }
 
-bool DeepLine::submit(DeepTask& task) {
+void DeepLine::leave_queue() {
+  DeepLine** link = &tier_->first_;
+  DeepLine* before = nullptr;
+  while (*link != this) {
+    before = *link;
+    link = &(*link)->next_;
+  }
+  *link = next_;
+  if (tier_->last_ == this) {
+    tier_->last_ = before;
+  }
+  next_ = nullptr;
+}
+
+void DeepLine::submit(std::unique_ptr<DeepWork> work) {
   {
     const std::lock_guard lock(tier_->mutex_);
-    if (count_ == kQueued) {
-      return false;
-    }
-    tasks_[(head_ + count_) % kQueued] = &task;
-    ++count_;
-    if (!in_queue_) {
-      in_queue_ = true;
-      (tier_->last_ == nullptr ? tier_->first_ : tier_->last_->next_) = this;
-      tier_->last_ = this;
-    }
+    work_ = std::move(work);
+    stage_ = Stage::Queued;
+    (tier_->last_ == nullptr ? tier_->first_ : tier_->last_->next_) = this;
+    tier_->last_ = this;
     if (!tier_->thread_.joinable()) {
       tier_->thread_ = std::thread([tier = tier_] { tier->work(); });
     }
   }
   tier_->work_.notify_one();
-  return true;
 }
 
 bool DeepLine::wait(std::int64_t deadline_ns) {
   const auto deadline =
       std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns));
   std::unique_lock lock(tier_->mutex_);
-  return tier_->finished_.wait_until(lock, deadline, [this] { return idle(); });
+  return tier_->finished_.wait_until(
+      lock, deadline, [this] { return stage_ == Stage::Empty || stage_ == Stage::Done; });
 }
 
-bool DeepLine::wait_finished(std::size_t count, std::int64_t deadline_ns) {
-  const auto deadline =
-      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns));
-  std::unique_lock lock(tier_->mutex_);
-  return tier_->finished_.wait_until(lock, deadline, [this, count] { return finished_ >= count; });
-}
-
-void DeepLine::cancel() {
-  std::unique_lock lock(tier_->mutex_);
-  if (!idle()) {
-    cancel_.cancel();
-    count_ = 0;
-    if (in_queue_) {
-      DeepLine** link = &tier_->first_;
-      DeepLine* before = nullptr;
-      while (*link != this) {
-        before = *link;
-        link = &(*link)->next_;
-      }
-      *link = next_;
-      if (tier_->last_ == this) {
-        tier_->last_ = before;
-      }
-      next_ = nullptr;
-      in_queue_ = false;
+std::unique_ptr<DeepWork> DeepLine::take() {
+  std::unique_ptr<DeepWork> work;
+  {
+    std::unique_lock lock(tier_->mutex_);
+    if (stage_ == Stage::Queued) {
+      leave_queue();
+    } else if (stage_ == Stage::Running) {
+      cancel_.cancel();
+      tier_->finished_.wait(lock, [this] { return stage_ == Stage::Done; });
+      cancel_.reset();
     }
-    tier_->finished_.wait(lock, [this] { return idle(); });
-    cancel_.reset();
+    stage_ = Stage::Empty;
+    work = std::move(work_);
   }
-  finished_ = 0;
-  lock.unlock();
   acknowledge();
+  return work;
 }
 
 int DeepLine::fd() {

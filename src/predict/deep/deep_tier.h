@@ -1,23 +1,22 @@
 // DeepTier: the thread on which the decoder works, so that no key ever waits for it.
 //
 // One per engine, shared by its sessions; each session holds a DeepLine, its end of the queue. A
-// session submits tasks; the worker runs one at a time, in order. Between submit() and the moment
-// that the line is idle again, whatever the task touches belongs to the worker; the session takes
-// it back with wait() (in time or not) or cancel() (within the time of one layer). The hand-over
-// through the mutex is the only synchronisation, so tasks need none of their own.
-// The thread starts with the first task and sleeps without a timer when there is nothing to do.
+// line holds one piece of work at most. Work is *moved* into the line and moved out again: while
+// it is there, nobody else has a pointer to it, so who may touch what is the type system's. The
+// hand-over through the mutex is the only synchronisation; work needs none of its own.
+// The thread starts with the first work and sleeps without a timer when there is nothing to do.
 //
 //   DeepTier tier;
 //   DeepLine line(tier);
-//   line.submit(read_text);                         // a DeepTask; must outlive the line's idleness
-//   if (line.wait(deadline_ns)) { … its result … }
-//   line.cancel();                                  // the next key
+//   line.submit(std::move(turn));                   // a DeepWork; the session's pointer is empty
+//   if (line.wait(deadline_ns)) { turn = line.take(); … its result … }
+//   turn = line.take();                             // the next key: back within a layer's time
 #pragma once
 
-#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -26,10 +25,10 @@
 
 namespace laya::predict {
 
-/// Something for the worker to do. Owned by whoever submits it.
-class DeepTask {
+/// Something for the worker to do, with all that it needs and all that comes of it.
+class DeepWork {
  public:
-  virtual ~DeepTask() = default;
+  virtual ~DeepWork() = default;
   /// On the worker's thread. Returns soon after `cancel` is set: looks at it at least once a layer.
   virtual void run(const base::CancelFlag& cancel) = 0;
 };
@@ -53,8 +52,8 @@ class DeepTier {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;      // something was queued, or stop
-  std::condition_variable finished_;  // a task ended
-  DeepLine* first_ = nullptr;         // queue of lines that have a task
+  std::condition_variable finished_;  // a piece of work ended
+  DeepLine* first_ = nullptr;         // queue of lines whose work waits
   DeepLine* last_ = nullptr;
   std::uint64_t wake_ups_ = 0;
   bool stop_ = false;
@@ -64,46 +63,39 @@ class DeepTier {
 /// A session's end of the queue. Used by one thread at a time; must not outlive the tier.
 class DeepLine {
  public:
-  static constexpr std::size_t kQueued = 4;  ///< tasks that may wait at once
-
   explicit DeepLine(DeepTier& tier) : tier_(&tier) {}
   DeepLine(const DeepLine&) = delete;
   DeepLine& operator=(const DeepLine&) = delete;
-  ~DeepLine() { cancel(); }
+  ~DeepLine() { take(); }
 
-  /// Queues `task` behind this line's others. False if kQueued are waiting (nothing is queued).
-  /// Does not allocate after the tier's first task.
-  bool submit(DeepTask& task);
+  /// Hands `work` over; the line must hold none (wait or take first). Does not allocate after the
+  /// tier's first work.
+  void submit(std::unique_ptr<DeepWork> work);
 
-  /// True once every task that was submitted has ended; false if that is not so at `deadline_ns`
-  /// (base::monotonic_ns). A deadline in the past only asks.
+  /// True once what was submitted has ended (or there is nothing); false if that is not so at
+  /// `deadline_ns` (base::monotonic_ns). A deadline in the past only asks.
   bool wait(std::int64_t deadline_ns);
 
-  /// The same for the first `count` of the tasks that were submitted since the last cancel() only.
-  bool wait_finished(std::size_t count, std::int64_t deadline_ns);
+  /// Takes the work back: out of the queue, or as soon as it has let go, or done. nullptr where the
+  /// line holds none.
+  std::unique_ptr<DeepWork> take();
 
-  /// Takes queued tasks back, stops the running one and waits until it has let go.
-  void cancel();
-
-  /// A descriptor that is readable after one of this line's tasks has ended; cancel() and
-  /// acknowledge() make it unreadable. For poll() in a front end's loop; a pipe, as that is what
-  /// every system has. -1 if there is none to be had. Made at the first call.
+  /// A descriptor that is readable after this line's work has ended; take() and acknowledge() make
+  /// it unreadable. For poll() in a front end's loop; a pipe, as that is what every system has. -1
+  /// if there is none to be had. Made at the first call.
   int fd();
   void acknowledge();
 
  private:
   friend class DeepTier;
-  bool idle() const { return count_ == 0 && !running_; }
+  enum class Stage : std::uint8_t { Empty, Queued, Running, Done };
+  void leave_queue();
   void signal() const;
 
   DeepTier* tier_;
   base::CancelFlag cancel_;
-  std::array<DeepTask*, kQueued> tasks_{};  // ring: waiting
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-  std::size_t finished_ = 0;  // since the last cancel()
-  bool running_ = false;
-  bool in_queue_ = false;
+  std::unique_ptr<DeepWork> work_;
+  Stage stage_ = Stage::Empty;
   DeepLine* next_ = nullptr;
   base::UniqueFd event_out_;
   base::UniqueFd event_in_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -24,16 +25,16 @@ bool readable(int fd) {
 
 /// Counts without any lock of its own: the tier's hand-over must be enough (a race is an error
 /// under TSan).
-struct Count : DeepTask {
+struct Count : DeepWork {
   void run(const base::CancelFlag&) override { ++value; }
   int value = 0;
 };
 
 /// Works in steps of about 1 ms, as layers, until it is cancelled or `steps` are done.
-struct Layers : DeepTask {
-  explicit Layers(int n) : steps(n) {}
+struct Layers : DeepWork {
+  Layers(int n, std::atomic<bool>& s) : steps(n), started(&s) {}
   void run(const base::CancelFlag& cancel) override {
-    started.store(true);
+    started->store(true);
     for (done = 0; done < steps && !cancel.cancelled(); ++done) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -42,117 +43,95 @@ struct Layers : DeepTask {
   int steps;
   int done = 0;
   bool ended_early = false;
-  std::atomic<bool> started{false};
+  std::atomic<bool>* started;  // the only thing that another thread may look at meanwhile
 };
 
-void until_started(const Layers& task) {
-  while (!task.started.load()) {
+void until(const std::atomic<bool>& started) {
+  while (!started.load()) {
     std::this_thread::yield();
   }
 }
 
-TEST(DeepTier, RunsTasksInOrderAndHandsTheirDataOver) {
+template <typename Work>
+std::unique_ptr<Work> take(DeepLine& line) {
+  return std::unique_ptr<Work>(static_cast<Work*>(line.take().release()));
+}
+
+TEST(DeepTier, HandsWorkAndItsDataOverAndBack) {
   DeepTier tier;
   DeepLine line(tier);
-  Count count;
+  auto count = std::make_unique<Count>();
   for (int round = 1; round <= 200; ++round) {
-    ++count.value;
-    ASSERT_TRUE(line.submit(count));
+    ++count->value;
+    line.submit(std::move(count));
     ASSERT_TRUE(line.wait(kForever));
-    ASSERT_EQ(count.value, 2 * round);
+    count = take<Count>(line);
+    ASSERT_EQ(count->value, 2 * round);
   }
 }
 
-TEST(DeepTier, WaitGivesUpAtTheDeadlineAndTheTaskGoesOn) {
+TEST(DeepTier, AnEmptyLineHasNothingToWaitForOrToTake) {
   DeepTier tier;
   DeepLine line(tier);
-  Layers slow(30);
-  ASSERT_TRUE(line.submit(slow));
+  EXPECT_TRUE(line.wait(0));
+  EXPECT_EQ(line.take(), nullptr);
+}
+
+TEST(DeepTier, WaitGivesUpAtTheDeadlineAndTheWorkGoesOn) {
+  DeepTier tier;
+  DeepLine line(tier);
+  std::atomic<bool> started{false};
+  line.submit(std::make_unique<Layers>(30, started));
   EXPECT_FALSE(line.wait(in_ms(2)));
   EXPECT_TRUE(line.wait(kForever));
-  EXPECT_FALSE(slow.ended_early);
+  EXPECT_FALSE(take<Layers>(line)->ended_early);
 }
 
-TEST(DeepTier, WaitsForTheFirstOfSeveralTasks) {
+TEST(DeepTier, TakeReturnsWithinAboutOneLayer) {
   DeepTier tier;
   DeepLine line(tier);
-  Count first;
-  Layers second(1'000'000);
-  ASSERT_TRUE(line.submit(first));
-  ASSERT_TRUE(line.submit(second));
-  EXPECT_TRUE(line.wait_finished(1, kForever));
-  EXPECT_EQ(first.value, 1);
-  EXPECT_FALSE(line.wait_finished(2, in_ms(2)));
-  line.cancel();
-  EXPECT_FALSE(line.wait_finished(1, 0));  // counted anew
-}
-
-TEST(DeepTier, CancelReturnsWithinAboutOneLayer) {
-  DeepTier tier;
-  DeepLine line(tier);
-  Layers endless(1'000'000);
-  Count never;
-  ASSERT_TRUE(line.submit(endless));
-  ASSERT_TRUE(line.submit(never));
-  until_started(endless);
+  std::atomic<bool> started{false};
+  line.submit(std::make_unique<Layers>(1'000'000, started));
+  until(started);
   const std::int64_t begin = base::monotonic_ns();
-  line.cancel();
+  const auto endless = take<Layers>(line);
   EXPECT_LT(base::monotonic_ns() - begin, 200'000'000);
-  EXPECT_TRUE(endless.ended_early);
-  EXPECT_EQ(never.value, 0);
-  Count after;  // the flag is down again
-  ASSERT_TRUE(line.submit(after));
+  EXPECT_TRUE(endless->ended_early);
+  line.submit(std::make_unique<Count>());  // the flag is down again
   ASSERT_TRUE(line.wait(kForever));
-  EXPECT_EQ(after.value, 1);
+  EXPECT_EQ(take<Count>(line)->value, 1);
 }
 
-TEST(DeepTier, CancellingOneLineLeavesTheOthersAlone) {
+TEST(DeepTier, TakingFromOneLineLeavesTheOthersAlone) {
   DeepTier tier;
   DeepLine busy(tier);
   DeepLine gone(tier);
   DeepLine behind(tier);
-  Layers slow(20);
-  Count first;
-  Count second;
-  ASSERT_TRUE(busy.submit(slow));
-  until_started(slow);
-  ASSERT_TRUE(gone.submit(first));
-  ASSERT_TRUE(behind.submit(second));
-  gone.cancel();  // from the middle of the queue
+  std::atomic<bool> started{false};
+  busy.submit(std::make_unique<Layers>(20, started));
+  until(started);
+  gone.submit(std::make_unique<Count>());
+  behind.submit(std::make_unique<Count>());
+  EXPECT_EQ(take<Count>(gone)->value, 0);  // from the middle of the queue
   ASSERT_TRUE(behind.wait(kForever));
-  EXPECT_FALSE(slow.ended_early);
-  EXPECT_EQ(first.value, 0);
-  EXPECT_EQ(second.value, 1);
+  EXPECT_EQ(take<Count>(behind)->value, 1);
+  ASSERT_TRUE(busy.wait(kForever));
+  EXPECT_FALSE(take<Layers>(busy)->ended_early);
 }
 
-TEST(DeepTier, RefusesMoreThanItsRingHolds) {
-  DeepTier tier;
-  DeepLine line(tier);
-  Layers slow(1'000'000);
-  Count count;
-  ASSERT_TRUE(line.submit(slow));
-  until_started(slow);
-  for (std::size_t i = 0; i < DeepLine::kQueued; ++i) {
-    EXPECT_TRUE(line.submit(count));
-  }
-  EXPECT_FALSE(line.submit(count));
-  line.cancel();  // before the tasks are gone
-}
-
-TEST(DeepTier, TheDescriptorTellsThatATaskEnded) {
+TEST(DeepTier, TheDescriptorTellsThatWorkEnded) {
   DeepTier tier;
   DeepLine line(tier);
   ASSERT_GE(line.fd(), 0);
   EXPECT_FALSE(readable(line.fd()));
-  Count count;
-  ASSERT_TRUE(line.submit(count));
+  line.submit(std::make_unique<Count>());
   pollfd what{line.fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&what, 1, 10'000), 1);
   line.acknowledge();
   EXPECT_FALSE(readable(line.fd()));
-  ASSERT_TRUE(line.submit(count));
+  line.submit(line.take());
   ASSERT_TRUE(line.wait(kForever));
-  line.cancel();  // a key after the end: nothing to read any more
+  line.take();  // a key after the end: nothing to read any more
   EXPECT_FALSE(readable(line.fd()));
 }
 
@@ -161,8 +140,7 @@ TEST(DeepTier, SleepsWhenIdle) {
   DeepTier tier;
   DeepLine line(tier);
   EXPECT_EQ(tier.wake_ups(), 0u);
-  Count count;
-  ASSERT_TRUE(line.submit(count));
+  line.submit(std::make_unique<Count>());
   ASSERT_TRUE(line.wait(kForever));
   std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until it sleeps again
   const std::uint64_t before = tier.wake_ups();
@@ -177,17 +155,13 @@ TEST(DeepTier, ManySessionsAtOnceLoseNothing) {
   for (int user = 0; user < 4; ++user) {
     users.emplace_back([&tier, &lost, user] {
       DeepLine line(tier);
-      Count count;
-      int finished = 0;
+      auto count = std::make_unique<Count>();
       for (int i = 0; i < 300; ++i) {
-        line.submit(count);
-        if ((i + user) % 3 == 0) {
-          line.cancel();
-          finished = count.value;
-        } else if (line.wait(kForever)) {
-          lost += count.value == finished + 1 ? 0 : 1;
-          finished = count.value;
-        }
+        const int before = count->value;
+        line.submit(std::move(count));
+        const bool done = (i + user) % 3 != 0 && line.wait(kForever);
+        count = take<Count>(line);
+        lost += done && count->value != before + 1 ? 1 : 0;
       }
     });
   }

@@ -44,10 +44,23 @@ void DeepTree::share(model::PrefixCache* prefixes) {
   owner_ = prefixes->new_owner();
 }
 
+void DeepTree::hand_over(model::PrefixCache::Owner next, std::size_t tokens) {
+  if (ready_) {
+    keep(fed_.size());
+  }
+  cut(tokens);
+  owner_ = next;
+}
+
 void DeepTree::clear(std::size_t tokens) {
   if (prefixes_ != nullptr) {
     prefixes_->forget(owner_);
   }
+  cut(tokens);
+}
+
+// Forgets all but the first `tokens` of the root.
+void DeepTree::cut(std::size_t tokens) {
   const std::size_t kept = cache_.truncate(std::min(tokens, cache_.length()));
   ++version_;
   std::fill(fed_.begin() + static_cast<std::ptrdiff_t>(kept), fed_.end(), TokenId{0});

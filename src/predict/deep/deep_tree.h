@@ -55,6 +55,9 @@ class DeepTree {
   /// From now on texts that were left are kept in `prefixes`, and what is known there is not read
   /// again. Of the same decoder and context_tokens; must outlive the tree.
   void share(model::PrefixCache* prefixes);
+  /// Another session's text comes: leaves the present one to its owner's prefixes, keeps the first
+  /// `tokens` of the root (they hold no user's text) and stores for `next` from now on.
+  void hand_over(model::PrefixCache::Owner next, std::size_t tokens);
 
   /// Forgets all but the first `tokens` of the root, and what it left in the shared prefixes.
   void clear(std::size_t tokens = 0);
@@ -105,6 +108,7 @@ class DeepTree {
 
   Status feed(std::span<const TokenId> wanted, const base::CancelFlag* cancel, Leave leave);
   void keep(std::size_t read);
+  void cut(std::size_t tokens);
   void look_up(std::span<const TokenId> wanted);
   Status compute_root();
   void commit(int node);

@@ -6,6 +6,8 @@
 #include "predict/deep/deep_index.h"
 #include "predict/deep/deep_opening.h"
 #include "predict/deep/deep_tree.h"
+#include "predict/engine/deep_turns.h"
+#include "predict/engine/engine.h"
 #include "text/subword_tokenizer.h"
 
 namespace laya::predict {
@@ -34,22 +36,23 @@ std::size_t deep_session_bytes(const DeepModel& model, const DeepOptions& option
          options.prefix_mb * 1'000'000;
 }
 
-DeepService::DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
-                         model::Threads threads)
-    : loader_(std::move(loader)),
-      network_(network),
-      options_(std::move(options)),
-      threads_(threads) {}
+// Nobody but the line holds it; the service outlives its line.
+struct DeepService::Load : DeepWork {
+  explicit Load(DeepService& s) : service(&s) {}
+  void run(const base::CancelFlag&) override {
+    [[maybe_unused]] const Status done = service->load();  // failure() tells
+  }
+  DeepService* service;
+};
+
+DeepService::DeepService(Loader loader, const Engine& engine, std::size_t most_turns)
+    : loader_(std::move(loader)), engine_(&engine), most_turns_(most_turns) {}
 
 DeepService::~DeepService() = default;
 
-void DeepService::Load::run(const base::CancelFlag&) {
-  [[maybe_unused]] const Status done = service->load();  // failure() tells
-}
-
 void DeepService::request() {
   if (!requested_.exchange(true) && model() == nullptr) {
-    line_.submit(load_);
+    line_.submit(std::make_unique<Load>(*this));
   }
 }
 
@@ -60,7 +63,9 @@ Status DeepService::load() {
     auto model = loader();
     if (model) {
       model_ = std::move(*model);
-      ghost_ = std::make_unique<DeepGhost>(model_->decoder(), model_->tokenizer(), network_);
+      ghost_ =
+          std::make_unique<DeepGhost>(model_->decoder(), model_->tokenizer(), engine_->network());
+      turns_ = std::make_unique<DeepTurns>(*engine_, *this, most_turns_);
       read_openings();
       ready_.store(model_.get(), std::memory_order_release);
     } else {
@@ -77,16 +82,17 @@ Status DeepService::load() {
 // A few hundred tokens that stand before every text: read once, here, so that no key does.
 void DeepService::read_openings() {
   const model::DecoderConfig& config = model_->decoder().config();
+  const DeepOptions& options = engine_->deep_options();
   const DeepOpenings openings =
-      deep_openings(model_->tokenizer(), options_, model_->tables().knows_han());
-  const model::KvOptions session{.capacity_tokens = deep_capacity_tokens(options_, openings)};
-  prefixes_ = std::make_unique<model::PrefixCache>(config, session, options_.prefix_mb * 1'000'000);
+      deep_openings(model_->tokenizer(), options, model_->tables().knows_han());
+  const model::KvOptions session{.capacity_tokens = deep_capacity_tokens(options, openings)};
+  prefixes_ = std::make_unique<model::PrefixCache>(config, session, options.prefix_mb * 1'000'000);
   for (const std::vector<TokenId>* tokens : {&openings.latin, &openings.han}) {
     if (tokens->size() <= model::kMaxColumns ||
         (tokens == &openings.han && *tokens == openings.latin)) {
       continue;  // a pass at most
     }
-    const auto workspace = model_->decoder().make_workspace(threads_);
+    const auto workspace = model_->decoder().make_workspace(engine_->threads());
     model::KvCache cache(
         config, {.capacity_tokens = static_cast<std::uint32_t>(tokens->size()), .tree_nodes = 0});
     if (model_->decoder().prefill(*workspace, cache, *tokens, {})) {

@@ -22,6 +22,9 @@
 
 namespace laya::predict {
 
+class DeepTurns;
+class Engine;
+
 /// TooLarge where `weights_bytes` + `session_bytes` exceed `limit_mb`; says what is needed, what
 /// the limit is, and what to do. `name`: the model's file or name.
 Status check_deep_memory(std::size_t limit_mb, const std::string& name, std::size_t weights_bytes,
@@ -34,10 +37,9 @@ class DeepService {
  public:
   using Loader = std::function<Result<std::unique_ptr<DeepModel>>()>;
 
-  /// `loader` is called once, by load(), which then reads the openings with `threads`. `network`
-  /// (may be nullptr) drafts ghosts; it must outlive the service.
-  DeepService(Loader loader, const model::LanguageModel* network, DeepOptions options,
-              model::Threads threads);
+  /// `loader` is called once, by load(), which then reads the openings. `engine` owns the service;
+  /// its network drafts ghosts. `most_turns`: conversations whose cache is kept.
+  DeepService(Loader loader, const Engine& engine, std::size_t most_turns);
   ~DeepService();
   DeepService(const DeepService&) = delete;
   DeepService& operator=(const DeepService&) = delete;
@@ -56,33 +58,31 @@ class DeepService {
   /// it. A session takes back its own when it is cleared. Thread-safe; model() must be there.
   model::PrefixCache& prefixes() { return *prefixes_; }
 
+  /// What sessions ask the decoder with. Thread-safe; model() must be there.
+  DeepTurns& turns() { return *turns_; }
+
   DeepTier& tier() { return tier_; }
   /// Of the worker's thread only; model() must be there.
   DeepGhost& ghost() { return *ghost_; }
 
  private:
-  struct Load : DeepTask {
-    explicit Load(DeepService& s) : service(&s) {}
-    void run(const base::CancelFlag&) override;
-    DeepService* service;
-  };
+  struct Load;
 
   void read_openings();
 
   std::mutex loading_;
   mutable std::mutex mutex_;  // of error_
   Loader loader_;             // empty once called
-  const model::LanguageModel* network_;
-  const DeepOptions options_;
-  const model::Threads threads_;
+  const Engine* engine_;
+  const std::size_t most_turns_;
   std::unique_ptr<DeepModel> model_;
   std::unique_ptr<model::PrefixCache> prefixes_;
   std::unique_ptr<DeepGhost> ghost_;
+  std::unique_ptr<DeepTurns> turns_;
   std::optional<Error> error_;
   std::atomic<const DeepModel*> ready_{nullptr};
   std::atomic<bool> requested_{false};
   DeepTier tier_;
-  Load load_{*this};
   DeepLine line_{tier_};  // last: its end waits for the load
 };
 

@@ -1,19 +1,17 @@
 #include "predict/engine/engine.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
-#include <vector>
 
-#include "model/backends/cpu.h"
 #include "model/decoder/decoder.h"
-#include "model/ngram/model_bundle.h"
 #include "model/ngram/ngram.h"
 #include "predict/deep/deep_model.h"
 #include "predict/engine/deep_service.h"
-#include "predict/engine/offer_sources.h"
+#include "predict/engine/workbench_pool.h"
 #include "predict/list/ranker.h"
 #include "predict/source/block_list.h"
 #include "predict/source/piece_index.h"
@@ -24,13 +22,23 @@
 namespace laya::predict {
 namespace {
 
-Status vocabulary_fits(const model::LanguageModel& network, const text::Tokenizer& tokenizer,
-                       const std::string& name) {
-  const std::size_t rows = network.config().vocabulary_size;
-  const std::size_t pieces = tokenizer.vocabulary().size();
-  if (pieces != rows) {
-    return Error{ErrorCode::Corrupt, name + ": the vocabulary has " + std::to_string(pieces) +
-                                         " pieces, the network " + std::to_string(rows)};
+Status check_parts(const EngineParts& parts, const EngineOptions& options) {
+  if (options.threads != 1 && options.threads != 2) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: threads is " + std::to_string(options.threads) + "; must be 1 or 2"};
+  }
+  if ((parts.network == nullptr) != (parts.tokenizer == nullptr) ||
+      (parts.network == nullptr && parts.ngrams == nullptr)) {
+    return Error{ErrorCode::BadArgument,
+                 "engine: needs a network with its vocabulary, an n-gram table, or both"};
+  }
+  if (parts.network != nullptr) {
+    const std::size_t rows = parts.network->config().vocabulary_size;
+    const std::size_t pieces = parts.tokenizer->vocabulary().size();
+    if (pieces != rows) {
+      return Error{ErrorCode::Corrupt, "engine: the vocabulary has " + std::to_string(pieces) +
+                                           " pieces, the network " + std::to_string(rows)};
+    }
   }
   return {};
 }
@@ -38,7 +46,8 @@ Status vocabulary_fits(const model::LanguageModel& network, const text::Tokenize
 Result<std::unique_ptr<DeepModel>> open_deep(const std::string& path, std::size_t limit_mb,
                                              const PieceIndex& index,
                                              const model::NgramModel* ngrams,
-                                             const DeepOptions& options) {
+                                             const DeepOptions& options,
+                                             const model::Backend& backend) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) {
@@ -48,7 +57,7 @@ Result<std::unique_ptr<DeepModel>> open_deep(const std::string& path, std::size_
   if (auto fits = check_deep_memory(limit_mb, path, bytes, 0); !fits) {
     return fits.error();  // before any of it is read
   }
-  auto model = DeepModel::open(path, index, ngrams, model::cpu_backend());
+  auto model = DeepModel::open(path, index, ngrams, backend);
   if (model) {
     if (auto fits = check_deep_memory(limit_mb, path, bytes, deep_session_bytes(**model, options));
         !fits) {
@@ -58,198 +67,103 @@ Result<std::unique_ptr<DeepModel>> open_deep(const std::string& path, std::size_
   return model;
 }
 
+// The workers' threads and the decoder's.
+std::size_t benches_for(std::size_t wanted) {
+  return wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency()) + 1;
+}
+
 }  // namespace
 
 struct Engine::Parts {
-  // Order matters: what is below views what is above.
-  std::optional<model::ModelBundle> network_bundle;
-  std::optional<model::ModelBundle> ngram_bundle;     // none where the first file holds both
-  std::unique_ptr<model::LanguageModel> own_network;  // of from_parts()
-  const model::LanguageModel* network = nullptr;
-  const model::NgramModel* ngrams = nullptr;
-  std::unique_ptr<text::Tokenizer> tokenizer;
-  std::optional<PieceIndex> index;
+  EngineParts given;
   DeepOptions deep_options;
   Mixing mixing;
-  model::Threads threads = model::Threads::One;
-  std::vector<OfferSourceFactory> offer_sources;
-  std::unique_ptr<const Ranker> ranker;
-  std::unique_ptr<const BlockList> block_list;
+  model::Threads threads;
+  // Order matters: what is below views what is above.
+  PieceIndex index;
+  std::unique_ptr<WorkbenchPool> workbenches;
   std::unique_ptr<DeepService> deep;  // last: its thread looks at the rest
+
+  Parts(EngineParts parts, const EngineOptions& options)
+      : given(std::move(parts)),
+        deep_options(options.deep),
+        mixing(options.mixing != nullptr ? *options.mixing : shipped_mixing()),
+        threads(options.threads == 2 ? model::Threads::Two : model::Threads::One),
+        index(given.tokenizer ? &given.tokenizer->vocabulary() : nullptr, given.ngrams.get()) {}
 };
 
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Engine::Engine(Engine&&) noexcept = default;
-Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-Result<std::unique_ptr<Engine::Parts>> Engine::start(const EngineOptions& options) {
-  if (options.threads != 1 && options.threads != 2) {
-    return Error{ErrorCode::BadArgument,
-                 "engine: threads is " + std::to_string(options.threads) + "; must be 1 or 2"};
+Result<std::shared_ptr<const Engine>> Engine::open(const EnginePaths& paths,
+                                                   const EngineOptions& options) {
+  auto parts = open_parts(paths, options.backend);
+  if (!parts) {
+    return parts.error();
   }
-  auto parts = std::make_unique<Parts>();
-  parts->threads = options.threads == 2 ? model::Threads::Two : model::Threads::One;
-  parts->deep_options = options.deep;
-  parts->mixing = options.mixing != nullptr ? *options.mixing : shipped_mixing();
-  return parts;
+  return build(std::move(*parts), options);
 }
 
-Result<Engine> Engine::open(const EnginePaths& paths, const EngineOptions& options) {
-  if (paths.network_path.empty() && paths.ngram_path.empty()) {
-    return Error{ErrorCode::BadArgument,
-                 "engine: no model file given; name a network, an n-gram table or both"};
+Result<std::shared_ptr<const Engine>> Engine::build(EngineParts given,
+                                                    const EngineOptions& options) {
+  if (auto fits = check_parts(given, options); !fits) {
+    return fits.error();
   }
-  auto checked = start(options);
-  if (!checked) {
-    return checked.error();
+  const std::shared_ptr<Engine> engine(
+      new Engine(std::make_unique<Parts>(std::move(given), options)));
+  Parts& parts = *engine->parts_;
+  parts.workbenches = std::make_unique<WorkbenchPool>(*engine, benches_for(options.workbenches),
+                                                      options.parked_states_mb * 1'000'000);
+
+  DeepService::Loader loader;
+  if (parts.given.decoder != nullptr) {
+    auto deep = DeepModel::from_parts(std::move(parts.given.decoder),
+                                      std::move(parts.given.decoder_tokenizer), parts.index,
+                                      parts.given.ngrams.get());
+    if (!deep) {
+      return deep.error();
+    }
+    // A std::function can be copied, a model can not: it is handed over in a shared box.
+    auto box = std::make_shared<std::unique_ptr<DeepModel>>(std::move(*deep));
+    loader = [box]() -> Result<std::unique_ptr<DeepModel>> { return std::move(*box); };
+  } else if (!parts.given.deep_path.empty()) {
+    loader = [&parts, limit = options.deep_memory_mb] {
+      return open_deep(parts.given.deep_path, limit, parts.index, parts.given.ngrams.get(),
+                       parts.deep_options, parts.given.decoder_backend);
+    };
   }
-  std::unique_ptr<Parts> parts = std::move(*checked);
-  if (!paths.network_path.empty()) {
-    auto bundle = model::ModelBundle::open(paths.network_path, model::cpu_backend());
-    if (!bundle) {
-      return bundle.error();
-    }
-    parts->network_bundle.emplace(std::move(*bundle));
-    parts->network = parts->network_bundle->network();
-    parts->ngrams = parts->network_bundle->ngrams();
-    if (parts->network == nullptr) {
-      return Error{ErrorCode::BadArgument, paths.network_path + ": holds no network"};
-    }
-    auto vocabulary = text::Vocabulary::parse(parts->network_bundle->vocabulary());
-    if (!vocabulary) {
-      return Error{vocabulary.error().code,
-                   paths.network_path + ": vocabulary: " + vocabulary.error().message};
-    }
-    const std::size_t rows = parts->network->config().vocabulary_size;
-    if (vocabulary->size() != rows) {
-      return Error{ErrorCode::Corrupt, paths.network_path + ": the vocabulary has " +
-                                           std::to_string(vocabulary->size()) +
-                                           " pieces, the network " + std::to_string(rows)};
-    }
-    parts->tokenizer = std::make_unique<text::Tokenizer>(std::move(*vocabulary));
-  }
-  if (!paths.ngram_path.empty() && paths.ngram_path != paths.network_path) {
-    auto bundle = model::ModelBundle::open(paths.ngram_path, model::cpu_backend());
-    if (!bundle) {
-      return bundle.error();
-    }
-    parts->ngram_bundle.emplace(std::move(*bundle));
-    parts->ngrams = parts->ngram_bundle->ngrams();
-    if (parts->ngrams == nullptr) {
-      return Error{ErrorCode::BadArgument, paths.ngram_path + ": holds no n-gram table"};
-    }
-  }
-  if (paths.ngram_path.empty()) {
-    parts->ngrams = nullptr;  // left out on purpose
-  }
-  parts->index.emplace(parts->tokenizer ? &parts->tokenizer->vocabulary() : nullptr, parts->ngrams);
-  if (!paths.deep_path.empty()) {
-    parts->deep = std::make_unique<DeepService>(
-        [path = paths.deep_path, limit = options.deep_memory_mb, all = parts.get()] {
-          return open_deep(path, limit, *all->index, all->ngrams, all->deep_options);
-        },
-        parts->network, parts->deep_options, parts->threads);
+  if (loader) {
+    parts.deep = std::make_unique<DeepService>(std::move(loader), *engine, options.deep_turns);
     if (options.deep_loading == DeepLoading::Now) {
-      if (auto loaded = parts->deep->load(); !loaded) {
+      if (auto loaded = parts.deep->load(); !loaded) {
         return loaded.error();
       }
     }
   }
-  if (!paths.ranker_path.empty()) {
-    auto ranker = Ranker::open(paths.ranker_path);
-    if (!ranker) {
-      return ranker.error();
-    }
-    parts->ranker = std::move(*ranker);
-  }
-  Engine engine(std::move(parts));
-  if (!paths.block_list_path.empty()) {
-    auto list = BlockList::open(paths.block_list_path);
-    if (!list) {
-      return list.error();
-    }
-    engine.set_block_list(std::make_unique<const BlockList>(std::move(*list)));
-  }
-  auto offers = open_offer_sources(paths, engine);
-  if (!offers) {
-    return offers.error();
-  }
-  engine.parts_->offer_sources = std::move(*offers);
-  return engine;
+  return std::shared_ptr<const Engine>(engine);
 }
 
-Result<Engine> Engine::from_parts(std::unique_ptr<model::LanguageModel> network,
-                                  std::unique_ptr<text::Tokenizer> tokenizer,
-                                  const model::NgramModel* ngrams, const EngineOptions& options) {
-  if ((network == nullptr) != (tokenizer == nullptr) || (network == nullptr && ngrams == nullptr)) {
-    return Error{ErrorCode::BadArgument,
-                 "engine: needs a network with its vocabulary, an n-gram table, or both"};
-  }
-  auto parts = start(options);
-  if (!parts) {
-    return parts.error();
-  }
-  if (network != nullptr) {
-    if (auto fits = vocabulary_fits(*network, *tokenizer, "engine"); !fits) {
-      return fits.error();
-    }
-  }
-  (*parts)->own_network = std::move(network);
-  (*parts)->network = (*parts)->own_network.get();
-  (*parts)->ngrams = ngrams;
-  (*parts)->tokenizer = std::move(tokenizer);
-  (*parts)->index.emplace((*parts)->tokenizer ? &(*parts)->tokenizer->vocabulary() : nullptr,
-                          ngrams);
-  return Engine(std::move(*parts));
-}
-
-Status Engine::add_deep(std::unique_ptr<const model::Decoder> decoder,
-                        std::unique_ptr<const text::SubwordTokenizer> tokenizer) {
-  auto deep =
-      DeepModel::from_parts(std::move(decoder), std::move(tokenizer), *parts_->index, ngrams());
-  if (!deep) {
-    return deep.error();
-  }
-  // A std::function can be copied, a model can not: it is handed over in a shared box.
-  auto box = std::make_shared<std::unique_ptr<DeepModel>>(std::move(*deep));
-  parts_->deep = std::make_unique<DeepService>(
-      [box]() -> Result<std::unique_ptr<DeepModel>> { return std::move(*box); }, parts_->network,
-      parts_->deep_options, parts_->threads);
-  return parts_->deep->load();
-}
-
-void Engine::add_offer_source(OfferSourceFactory factory) {
-  parts_->offer_sources.push_back(std::move(factory));
-}
-
-void Engine::set_block_list(std::unique_ptr<const BlockList> list) {
-  parts_->block_list = std::move(list);
-}
-
-const BlockList* Engine::block_list() const { return parts_->block_list.get(); }
-
-void Engine::set_ranker(std::unique_ptr<const Ranker> ranker) {
-  parts_->ranker = std::move(ranker);
-}
-const Ranker* Engine::ranker() const { return parts_->ranker.get(); }
-
+const model::LanguageModel* Engine::network() const { return parts_->given.network.get(); }
+const text::Tokenizer* Engine::tokenizer() const { return parts_->given.tokenizer.get(); }
+const model::NgramModel* Engine::ngrams() const { return parts_->given.ngrams.get(); }
 const DeepModel* Engine::deep() const {
   return parts_->deep != nullptr ? parts_->deep->model() : nullptr;
 }
 DeepService* Engine::deep_service() const { return parts_->deep.get(); }
 const DeepOptions& Engine::deep_options() const { return parts_->deep_options; }
-std::span<const OfferSourceFactory> Engine::offer_sources() const { return parts_->offer_sources; }
-const model::LanguageModel* Engine::network() const { return parts_->network; }
-const text::Tokenizer* Engine::tokenizer() const { return parts_->tokenizer.get(); }
-const model::NgramModel* Engine::ngrams() const { return parts_->ngrams; }
-const PieceIndex& Engine::index() const { return *parts_->index; }
+std::span<const OfferSourceFactory> Engine::offer_sources() const {
+  return parts_->given.offer_sources;
+}
+const Ranker* Engine::ranker() const { return parts_->given.ranker.get(); }
+const BlockList* Engine::block_list() const { return parts_->given.block_list.get(); }
+const PieceIndex& Engine::index() const { return parts_->index; }
 const Mixing& Engine::mixing() const { return parts_->mixing; }
 model::Threads Engine::threads() const { return parts_->threads; }
+WorkbenchPool& Engine::workbenches() const { return *parts_->workbenches; }
 
 std::size_t Engine::weights_bytes() const {
-  return (parts_->network != nullptr ? parts_->network->weights_bytes() : 0) +
-         (parts_->ngrams != nullptr ? parts_->ngrams->size_bytes() : 0) +
+  return (network() != nullptr ? network()->weights_bytes() : 0) +
+         (ngrams() != nullptr ? ngrams()->size_bytes() : 0) +
          (deep() != nullptr ? deep()->weights_bytes() : 0);
 }
 

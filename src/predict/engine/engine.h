@@ -1,61 +1,44 @@
-// The engine: everything that is shared by all text fields — network weights, n-gram table,
-// vocabulary, mixing weights.
+// Engine: everything that all text fields share — network weights, n-gram table, vocabulary, mixing
+// weights, and the workbenches on which decisions are made. A snapshot: built from its parts, never
+// changed; who wants another one builds it and puts it into the slot (engine_slot.h).
 //
-// Built once (in main), immutable, used by any number of sessions on any threads. It holds no text.
+// Used by any number of sessions on any threads. Holds no text of its own; what benches and parked
+// states hold of a session's goes with the session.
 //
 //   auto engine = Engine::open({.network_path = "models/instant/gru.laya",
-//                               .ngram_path = "models/instant/ngram.laya"}, {});
-//   Session session(*engine);                    // session.h; one per text field
+//                               .ngram_path = "models/instant/ngram.laya"},
+//                              {});
+//   Session session(**engine);   // session.h; one per text field
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "base/result.h"
+#include "model/backends/cpu.h"
 #include "model/gru/language_model.h"
 #include "predict/deep/deep_options.h"
+#include "predict/engine/engine_parts.h"
 #include "predict/offers/offer.h"
 #include "predict/source/mixing.h"
 
-namespace laya::text {
-class SubwordTokenizer;
-class Tokenizer;
-}  // namespace laya::text
-namespace laya::model {
-class Decoder;
-class NgramModel;
-}  // namespace laya::model
-
 namespace laya::predict {
 
-class BlockList;
 class DeepModel;
 class DeepService;
 class PieceIndex;
-class Ranker;
+class WorkbenchPool;
 
-/// Model files. The first two may be the same file; an empty path leaves that source out; network
-/// or table is needed.
-struct EnginePaths {
-  std::string network_path = {};  ///< .laya with a GruLocal and its vocabulary
-  std::string ngram_path = {};    ///< .laya with an n-gram table
-  std::string deep_path = {};     ///< .laya with a decoder and its tokenizer: the deep tier
-  // Of what ships beside them; each may be left out.
-  std::string lexicon_path = {};     ///< words with frequencies: completions and corrections
-  std::string emoji_path = {};       ///< emoji by name
-  std::string block_list_path = {};  ///< what is never suggested
-  std::string ranker_path = {};      ///< .laya with a ranker of candidates
-};
-
-/// When the decoder's file is opened. Now: by open(), which fails if it cannot be used (evaluation,
-/// commands that are about it). WhenWanted: by the deep tier's thread, at the first text; open()
+/// When the decoder's file is opened. Now: by build(), which fails if it cannot be used (evaluation,
+/// commands that are about it). WhenWanted: by the deep tier's thread, at the first text; build()
 /// succeeds, and deep_service()->failure() tells what was wrong, if anything.
 enum class DeepLoading : std::uint8_t { Now, WhenWanted };
 
 struct EngineOptions {
+  /// What runs the models that open() reads: of laya_model_cpu unless somebody names another.
+  model::Backend backend = model::cpu_backend();
   int threads = 1;  ///< threads that one model pass may use (1 or 2)
   const Mixing* mixing =
       nullptr;  ///< weights of the sources; nullptr: those learnt for the shipped model
@@ -63,42 +46,29 @@ struct EngineOptions {
   DeepLoading deep_loading = DeepLoading::Now;
   /// Most memory for the decoder, its weights and one session; what needs more is not loaded.
   std::size_t deep_memory_mb = 1024;
+  /// Conversations whose decoder cache is kept (about 16 MB each with SmolLM2, made when needed).
+  std::size_t deep_turns = 4;
+  /// Decisions made at once; 0: as many as the machine has cores, and one for the decoder's thread.
+  std::size_t workbenches = 0;
+  /// Where the network stood in texts that no workbench holds: about 20 KB each.
+  std::size_t parked_states_mb = 16;
 };
 
-class Engine {
+class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// Maps the files and checks them. Errors: Io (cannot read), Corrupt, Version, Unsupported,
-  /// BadArgument (no path given).
-  static Result<Engine> open(const EnginePaths& paths, const EngineOptions& options);
+  /// Errors: BadArgument (options out of range, parts that do not fit, neither network nor table);
+  /// the decoder's, where it is loaded now.
+  static Result<std::shared_ptr<const Engine>> build(EngineParts parts,
+                                                     const EngineOptions& options);
+  /// open_parts() and build().
+  static Result<std::shared_ptr<const Engine>> open(const EnginePaths& paths,
+                                                    const EngineOptions& options);
 
-  /// The same from parts made elsewhere (tests, other loaders). `network` needs the `tokenizer` of
-  /// its vocabulary; both may be left out; `ngrams` may be nullptr and must otherwise outlive the
-  /// engine.
-  static Result<Engine> from_parts(std::unique_ptr<model::LanguageModel> network,
-                                   std::unique_ptr<text::Tokenizer> tokenizer,
-                                   const model::NgramModel* ngrams, const EngineOptions& options);
-
-  /// Adds a decoder from parts (tests, other loaders); the engine must not have sessions yet.
-  /// Errors as DeepModel::from_parts.
-  Status add_deep(std::unique_ptr<const model::Decoder> decoder,
-                  std::unique_ptr<const text::SubwordTokenizer> tokenizer);
-
-  /// Adds a source of whole candidates (offer.h); the engine must not have sessions yet.
-  void add_offer_source(OfferSourceFactory factory);
-
-  /// Sets what is never suggested; the engine must not have sessions yet. open() has read it where
-  /// its path is given.
-  void set_block_list(std::unique_ptr<const BlockList> list);
-
-  /// Puts a ranker in (training, tests); the engine must not have sessions yet.
-  void set_ranker(std::unique_ptr<const Ranker> ranker);
-
-  Engine(Engine&&) noexcept;
-  Engine& operator=(Engine&&) noexcept;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  // Either may be nullptr (source left out), never both. They live as long as the engine, moved or
-  // not.
+  // Either may be nullptr (source left out), never both.
   const model::LanguageModel* network() const;
   const text::Tokenizer* tokenizer() const;  ///< of the network; nullptr without one
   const model::NgramModel* ngrams() const;
@@ -110,7 +80,9 @@ class Engine {
   const BlockList* block_list() const;  ///< nullptr without one
   const PieceIndex& index() const;
   const Mixing& mixing() const;
-  model::Threads threads() const;  ///< for a session's model passes
+  model::Threads threads() const;  ///< for a decision's model passes
+  /// Where decisions are made. Thread-safe.
+  WorkbenchPool& workbenches() const;
 
   /// Bytes of weights and tables that the engine reads at run time.
   std::size_t weights_bytes() const;
@@ -118,7 +90,6 @@ class Engine {
  private:
   struct Parts;
   explicit Engine(std::unique_ptr<Parts> parts);
-  static Result<std::unique_ptr<Parts>> start(const EngineOptions& options);
   std::unique_ptr<Parts> parts_;
 };
 

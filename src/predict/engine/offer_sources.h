@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/result.h"
@@ -9,13 +10,11 @@
 
 namespace laya::predict {
 
-class Engine;
 struct EnginePaths;
 
-/// A factory for each source whose path is given, in the order in which they are asked. `engine`
-/// has its models and index already; keep what it points at, not its address (it is moved). Errors:
-/// as the files' readers say; naming the file.
-Result<std::vector<OfferSourceFactory>> open_offer_sources(const EnginePaths& paths,
-                                                           const Engine& engine);
+/// A factory for each source whose path is given, in the order in which they are asked. `ngrams`:
+/// the engine's table, or nullptr. Errors: as the files' readers say; naming the file.
+Result<std::vector<OfferSourceFactory>> open_offer_sources(
+    const EnginePaths& paths, std::shared_ptr<const model::NgramModel> ngrams);
 
 }  // namespace laya::predict

@@ -67,6 +67,7 @@ NetworkSource::NetworkSource(const model::LanguageModel& network, const text::To
       tokens_(tokenizer, 2 * kKeptBytes + 8),
       state_(network.config()),
       history_(network.config(), kContextTokens),
+      ahead_(model::kMaxColumns, state_),
       tree_(network, threads),
       token_probs_(network.config().vocabulary_size),
       group_probs_(index.groups().size()),
@@ -85,6 +86,18 @@ void NetworkSource::clear() {
   tree_.clear();
   started_ = false;
   stale_ = true;
+}
+
+std::optional<NetworkPlace> NetworkSource::place() const {
+  if (!started_) {
+    return std::nullopt;
+  }
+  return NetworkPlace{state_, fed_};
+}
+
+void NetworkSource::resume(const NetworkPlace& place) {
+  started_ = state_.copy_from(place.state).has_value() && history_.reset(state_).has_value();
+  fed_.assign(place.read.begin(), place.read.end());
 }
 
 void NetworkSource::follow(const TypedText& text, const TypedText::Delta& delta) {
@@ -143,21 +156,41 @@ bool NetworkSource::move_to_wanted() {
     const TokenId token = wanted_[fed_.size()];
     // What candidates or ghost have looked into already need not be computed again.
     node = node == kNoNode ? kNoNode : tree_.find(node, token);
-    if (node != kNoNode) {
-      if (!state_.copy_from(tree_.state(node))) {
+    if (node == kNoNode) {
+      if (!read_ahead()) {
         return false;
       }
-    } else {
-      tree_.count_pass();
-      if (!network_->advance(tree_.workspace(), state_, token)) {
-        return false;
-      }
+      continue;
     }
-    if (!history_.push(state_)) {
+    if (!state_.copy_from(tree_.state(node)) || !history_.push(state_)) {
       return false;
     }
     fed_.push_back(token);
   }
+  return true;
+}
+
+// Reads what is missing, as much as one pass can.
+bool NetworkSource::read_ahead() {
+  const std::size_t count = std::min(wanted_.size() - fed_.size(), model::kMaxColumns);
+  const std::span<const TokenId> tokens = std::span(wanted_).subspan(fed_.size(), count);
+  tree_.count_pass();
+  if (count == 1) {
+    if (!network_->advance(tree_.workspace(), state_, tokens[0]) || !history_.push(state_)) {
+      return false;
+    }
+  } else {
+    const std::span<model::State> after = std::span(ahead_).first(count);
+    if (!network_->read(tree_.workspace(), state_, tokens, after)) {
+      return false;
+    }
+    for (const model::State& behind : after) {
+      if (!history_.push(behind)) {
+        return false;
+      }
+    }
+  }
+  fed_.insert(fed_.end(), tokens.begin(), tokens.end());
   return true;
 }
 

@@ -8,9 +8,11 @@
 // network was taught.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,20 @@
 
 namespace laya::predict {
 
+/// Where the network stands in a text: enough to go on there, though not to go back.
+struct NetworkPlace {
+  model::State state;
+  std::vector<TokenId> read;  ///< tokens that `state` has read, as far as they are remembered
+
+  std::size_t size_bytes() const {
+    return sizeof(NetworkPlace) + state.numbers().size_bytes() + read.size() * sizeof(TokenId);
+  }
+  void wipe() {
+    state.reset();
+    std::fill(read.begin(), read.end(), TokenId{0});
+  }
+};
+
 class NetworkSource : public Source {
  public:
   /// All must outlive the source. `ngrams` may be nullptr (it gives written forms of words).
@@ -32,6 +48,11 @@ class NetworkSource : public Source {
   void clear() override;
   void propose(const TypedText& text, const WordQuery& query, WordPool* pool) override;
   void score(const TypedText& text, const WordQuery& query, WordPool* pool) override;
+
+  /// Where the states are; nothing before the first prepare().
+  std::optional<NetworkPlace> place() const;
+  /// Goes on at `place`, which an earlier text of the same network has left. After clear().
+  void resume(const NetworkPlace& place);
 
   /// Brings states up to the open word: truncates, advances, computes the next piece's
   /// distribution. False if the network could not (damaged weights); the source is then silent.
@@ -69,6 +90,7 @@ class NetworkSource : public Source {
 
   bool move_to_wanted();
   bool restart(std::size_t first);
+  bool read_ahead();
   void compute_group_probs();
   const Spelling& spelling(model::WordId word, std::string_view key);
   void spell(std::string_view written, std::size_t variant, Spelling* spelling);
@@ -89,6 +111,7 @@ class NetworkSource : public Source {
   std::vector<TokenId> fed_;     // tokens the state has read, as far as they are remembered
   model::State state_;
   model::StateHistory history_;
+  std::vector<model::State> ahead_;  // scratch of read_ahead()
   NetworkTree tree_;
   std::vector<float> token_probs_;  // [V] p(token | text)
   std::vector<float> group_probs_;  // [groups]

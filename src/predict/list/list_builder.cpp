@@ -194,8 +194,32 @@ void ListBuilder::ask_for_offers(const SearchSources& sources, const TypedText& 
   }
 }
 
-ListBuilder::ListBuilder(const ListParts& parts, const TypingMemory* memory)
-    : parts_(parts), memory_(memory), ranker_(parts.ranker) {}
+ListBuilder::ListBuilder(const ListParts& parts) : parts_(parts), ranker_(parts.ranker) {}
+
+std::string_view ReplyBuffers::keep_ghost(std::string_view text) {
+  const std::size_t size = std::min(text.size(), ghost_text.size());
+  std::copy_n(text.begin(), size, ghost_text.begin());
+  return {ghost_text.data(), size};
+}
+
+void ReplyBuffers::wipe() {
+  reply = {};
+  count = 0;
+  pool.clear();
+  pool_mass = 0;
+  han_count = 0;
+  offers.clear();
+  ranked.clear();
+  prefix_length = 0;
+  prefix_bytes.fill('\0');
+  ghost_text.fill('\0');
+  for (auto& text : texts) {
+    text.fill('\0');
+  }
+  for (auto& key : keys) {
+    key.fill('\0');
+  }
+}
 
 std::string_view ListBuilder::key_of(const Ranked& entry, std::span<char> buffer) const {
   if (entry.word != nullptr) {
@@ -221,7 +245,7 @@ void ListBuilder::rank(const SearchSources& sources, const TypedText& text, cons
     seen_keys_[i] = key_of(ranked[i], out->keys[i]);
   }
   const std::size_t units = sources.ngrams != nullptr ? sources.ngrams->units_in_line(text) : 4;
-  moment_.begin(text, query, units, out->pool_mass, parts_.ngrams, memory_);
+  moment_.begin(text, query, units, out->pool_mass, parts_.ngrams, sources.memory);
   ranker_.look(moment_, ranked, std::span<const std::string_view>(seen_keys_).first(size));
   if (reorder == Reorder::Yes) {
     ranker_.sort(ranked);

@@ -21,6 +21,7 @@
 namespace laya::predict {
 
 inline constexpr std::size_t kMaxCandidateBytes = 192;
+inline constexpr std::size_t kMaxGhostBytes = 256;
 
 /// What every list of an engine is made with.
 struct ListParts {
@@ -42,6 +43,11 @@ struct ReplyBuffers {
   ReplyBuffers(const ReplyBuffers&) = delete;
   ReplyBuffers& operator=(const ReplyBuffers&) = delete;
 
+  /// Copies a ghost's text; the view lives as long as the buffers.
+  std::string_view keep_ghost(std::string_view text);
+  /// Forgets the list, and overwrites what was written of it.
+  void wipe();
+
   Reply reply;
   std::array<Candidate, Reply::kMaxCandidates> candidates;
   std::array<Ranked, Reply::kMaxCandidates> shown;  ///< what candidates[i] was made from
@@ -56,12 +62,13 @@ struct ReplyBuffers {
   std::vector<Ranked> ranked;
   std::array<std::array<char, 64>, CandidateRanker::kMost> keys;  ///< what the ranker looked at
   std::array<std::array<char, kMaxCandidateBytes>, Reply::kMaxCandidates> texts;
+  std::array<char, kMaxGhostBytes> ghost_text;
 };
 
 class ListBuilder {
  public:
-  /// What `parts` and `memory` (may be nullptr) point at must outlive the builder.
-  explicit ListBuilder(const ListParts& parts, const TypingMemory* memory = nullptr);
+  /// What `parts` point at must outlive the builder.
+  explicit ListBuilder(const ListParts& parts);
 
   /// The list for `text` into `out` (reply.silence, candidates, shown, count, pool, han_words). A
   /// source that is nullptr or not ready is left out, its share goes to the others.
@@ -113,7 +120,6 @@ class ListBuilder {
   BlockContext before_word_;
   HanSearch han_search_;
   ListOptions options_;
-  const TypingMemory* memory_;
   RankMoment moment_;
   CandidateRanker ranker_;
   std::array<Ranked, CandidateRanker::kMost> seen_;

@@ -40,10 +40,10 @@ std::unique_ptr<const Ranker> single(const base::TestFolder& folder, const std::
   return ranker ? std::move(*ranker) : nullptr;
 }
 
-Engine engine_with(std::unique_ptr<const Ranker> ranker) {
-  auto engine = Engine::from_parts(nullptr, nullptr, &test_table(), {});
-  engine->set_ranker(std::move(ranker));
-  return std::move(*engine);
+std::shared_ptr<const Engine> engine_with(std::unique_ptr<const Ranker> ranker) {
+  EngineParts parts = table_parts();
+  parts.ranker = std::move(ranker);
+  return build_or_abort(std::move(parts));
 }
 
 std::vector<float> feature(Session& session, std::string_view name) {
@@ -120,8 +120,8 @@ TEST(Ranker, OrdersTheListByItsScores) {
   const base::TestFolder folder;
   auto ranker = single(folder, "length", 1);
   ASSERT_NE(ranker, nullptr);
-  const Engine engine = engine_with(std::move(ranker));
-  const Answer ranked = ask(engine, "see you t");
+  const auto engine = engine_with(std::move(ranker));
+  const Answer ranked = ask(*engine, "see you t");
   const Answer plain = ask(table_engine(), "see you t");
   ASSERT_GT(ranked.texts.size(), 2U);
   EXPECT_NE(ranked.texts, plain.texts);
@@ -134,8 +134,8 @@ TEST(Ranker, LeavesEqualScoresInTheirOrder) {
   const base::TestFolder folder;
   auto ranker = single(folder, "typed", 1);
   ASSERT_NE(ranker, nullptr);
-  const Engine engine = engine_with(std::move(ranker));
-  EXPECT_EQ(ask(engine, "see you t").texts, ask(table_engine(), "see you t").texts);
+  const auto engine = engine_with(std::move(ranker));
+  EXPECT_EQ(ask(*engine, "see you t").texts, ask(table_engine(), "see you t").texts);
 }
 
 TEST(Ranker, RefusesFeaturesThatItDoesNotKnow) {
@@ -153,8 +153,8 @@ TEST(Ranker, AllocatesNothing) {
   const base::TestFolder folder;
   auto ranker = single(folder, "length", 1);
   ASSERT_NE(ranker, nullptr);
-  const Engine engine = engine_with(std::move(ranker));
-  Session session(engine);
+  const auto engine = engine_with(std::move(ranker));
+  Session session(*engine);
   session.warm_up();
   session.set_text({.revision = 1, .before = "see you t"});
   session.decide({});

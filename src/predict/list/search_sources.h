@@ -17,6 +17,7 @@ class OfferSource;
 class PassedOver;
 class PieceIndex;
 class SourceTrust;
+class TypingMemory;
 
 /// What a search may use; any source may be nullptr, not network and table both.
 struct SearchSources {
@@ -29,6 +30,7 @@ struct SearchSources {
   std::span<OfferSource* const> offers = {};  ///< asked in this order when the pool is scored
   const BlockList* block_list = nullptr;      ///< never suggested; may be nullptr
   const SourceTrust* trust = nullptr;         ///< who has been right so far; may be nullptr
+  const TypingMemory* memory = nullptr;       ///< how the typing goes; may be nullptr
 };
 
 /// Shares for `text` with the lower-case `prefix` typed; of sources that are left out or not ready,

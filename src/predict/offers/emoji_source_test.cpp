@@ -31,12 +31,13 @@ std::shared_ptr<const EmojiTable> table() {
 }
 
 const Engine& emoji_engine() {
-  static const Engine engine = [] {
-    auto made = Engine::from_parts(nullptr, nullptr, &test_table(), {});
-    made->add_offer_source([shared = table()] { return std::make_unique<EmojiSource>(shared); });
-    return std::move(*made);
+  static const auto engine = [] {
+    EngineParts parts = table_parts();
+    parts.offer_sources.push_back(
+        [shared = table()] { return std::make_unique<EmojiSource>(shared); });
+    return build_or_abort(std::move(parts));
   }();
-  return engine;
+  return *engine;
 }
 
 /// The emoji that are offered behind `before`, as the text will read.

@@ -6,8 +6,8 @@
 //   2. in offer_sources.cpp, open_offer_sources(): where its path in EnginePaths is given, load the
 //      data and append a factory that captures it (std::shared_ptr<const Data>):
 //        factories.push_back([table] { return std::make_unique<EmojiSource>(table); });
-//      A test does the same by Engine::add_offer_source(factory), before it makes sessions.
-//   3. nothing else: every session makes one source of each factory, the list builder asks them in
+//      A test puts it into EngineParts::offer_sources.
+//   3. nothing else: every workbench makes one source of each factory, the list builder asks them in
 //      that order behind network, table and decoder, and orders, blocks, joins and writes.
 //
 // What the list builder sees to, so that no source need: no offers inside a word, inside half a
@@ -73,7 +73,7 @@ class OfferSource {
   virtual void clear() {}
 };
 
-/// Makes a session's own source; thread-safe, called once a session.
+/// Makes a workbench's own source; thread-safe, called once a bench.
 using OfferSourceFactory = std::function<std::unique_ptr<OfferSource>()>;
 
 }  // namespace laya::predict

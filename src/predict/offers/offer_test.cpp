@@ -27,10 +27,10 @@ class FixedSource : public OfferSource {
   std::vector<Offer> offers_;
 };
 
-Engine engine_with(std::vector<Offer> offers) {
-  auto engine = Engine::from_parts(nullptr, nullptr, &test_table(), {});
-  engine->add_offer_source([offers] { return std::make_unique<FixedSource>(offers); });
-  return std::move(*engine);
+std::shared_ptr<const Engine> engine_with(std::vector<Offer> offers) {
+  EngineParts parts = table_parts();
+  parts.offer_sources.push_back([offers] { return std::make_unique<FixedSource>(offers); });
+  return build_or_abort(std::move(parts));
 }
 
 std::vector<Candidate> list_of(const Engine& engine, std::string_view before,
@@ -76,44 +76,45 @@ TEST(OfferList, LeavesOutWhatIsEmptyOrImpossible) {
 }
 
 TEST(Offers, StandAmongTheWordsByTheirProbability) {
-  const Engine engine =
+  const auto engine =
       engine_with({{.text = "tomfoolery", .log_prob = -0.01F, .origin = Origin::Lexicon}});
-  std::vector<std::string> texts;
-  const auto list = list_of(engine, "see you tom", &texts);
+  Session session(*engine);
+  session.set_text({.revision = 1, .before = "see you tom"});
+  const auto list = session.decide({.ghost = Want::No}).candidates;
   ASSERT_FALSE(list.empty());
-  EXPECT_EQ(texts[0], "tomfoolery");
+  EXPECT_EQ(list[0].text, "tomfoolery");
   EXPECT_EQ(list[0].insert, "foolery");
   EXPECT_EQ(list[0].origin, Origin::Lexicon);
   EXPECT_EQ(list[0].erase_before, 0);
 }
 
 TEST(Offers, ThatDoNotGoOnFromWhatIsTypedAreDropped) {
-  const Engine engine = engine_with({{.text = "zebra", .log_prob = -0.01F},
-                                     {.text = "tom", .log_prob = -0.01F},
-                                     {.text = "x", .erase_bytes = 900, .log_prob = -0.01F}});
+  const auto engine = engine_with({{.text = "zebra", .log_prob = -0.01F},
+                                   {.text = "tom", .log_prob = -0.01F},
+                                   {.text = "x", .erase_bytes = 900, .log_prob = -0.01F}});
   std::vector<std::string> texts;
-  list_of(engine, "see you tom", &texts, 10);
+  list_of(*engine, "see you tom", &texts, 10);
   for (const std::string& text : texts) {
     EXPECT_TRUE(text.starts_with("tom") && text.size() > 3) << text;
   }
 }
 
 TEST(Offers, AWordThatThePoolHasIsNotListedTwice) {
-  const Engine engine =
+  const auto engine =
       engine_with({{.text = "tomorrow", .log_prob = -0.01F, .origin = Origin::Lexicon}});
   std::vector<std::string> texts;
-  list_of(engine, "see you tom", &texts, 10);
+  list_of(*engine, "see you tom", &texts, 10);
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "tomorrow"), 1);
 }
 
 TEST(Offers, ACorrectionSaysWhatItTakesAwayAndInsertsAll) {
-  const Engine engine = engine_with({{.text = "tomorrow",
-                                      .erase_bytes = 4,
-                                      .log_prob = -2,
-                                      .log_noise = -1,
-                                      .origin = Origin::Correction}});
+  const auto engine = engine_with({{.text = "tomorrow",
+                                    .erase_bytes = 4,
+                                    .log_prob = -2,
+                                    .log_noise = -1,
+                                    .origin = Origin::Correction}});
   std::vector<std::string> texts;
-  const auto list = list_of(engine, "see you tmor", &texts);
+  const auto list = list_of(*engine, "see you tmor", &texts);
   const auto found = std::find(texts.begin(), texts.end(), "tomorrow");
   ASSERT_NE(found, texts.end());
   const Candidate& candidate = list[static_cast<std::size_t>(found - texts.begin())];
@@ -127,37 +128,37 @@ TEST(Offers, ACorrectionIsNotFirstWhereWordsGoOnFromWhatIsTyped) {
   const auto best = list_of(table_engine(), "see you tom", &plain);
   ASSERT_FALSE(best.empty());
   // A little likelier than the best word: not enough.
-  const Engine engine = engine_with({{.text = "team",
-                                      .erase_bytes = 3,
-                                      .log_prob = best[0].log_prob + 1,
-                                      .origin = Origin::Correction}});
+  const auto engine = engine_with({{.text = "team",
+                                    .erase_bytes = 3,
+                                    .log_prob = best[0].log_prob + 1,
+                                    .origin = Origin::Correction}});
   std::vector<std::string> texts;
-  list_of(engine, "see you tom", &texts);
+  list_of(*engine, "see you tom", &texts);
   EXPECT_EQ(texts[0], plain[0]);
   EXPECT_EQ(texts[1], "team");
 }
 
 TEST(Offers, NothingButEmojiInAnAddress) {
-  const Engine engine = engine_with(
+  const auto engine = engine_with(
       {{.text = "example", .log_prob = -0.01F},
        {.text = "\xF0\x9F\x98\x80", .erase_bytes = 3, .log_prob = -1, .origin = Origin::Emoji}});
   std::vector<std::string> texts;
-  list_of(engine, "www.exa", &texts);
+  list_of(*engine, "www.exa", &texts);
   EXPECT_EQ(texts, std::vector<std::string>{"\xF0\x9F\x98\x80"});
 }
 
 TEST(Offers, NeverBeginTheGhost) {
-  const Engine engine =
+  const auto engine =
       engine_with({{.text = "tomfoolery", .log_prob = -0.001F, .origin = Origin::Lexicon}});
-  const Answer answer = ask(engine, "see you tom");
+  const Answer answer = ask(*engine, "see you tom");
   EXPECT_FALSE(answer.ghost.starts_with("fool"));
 }
 
 TEST(Offers, CostNoAllocation) {
-  const Engine engine = engine_with(
+  const auto engine = engine_with(
       {{.text = "tomfoolery", .log_prob = -1, .origin = Origin::Lexicon},
        {.text = "tim", .erase_bytes = 3, .log_prob = -2, .origin = Origin::Correction}});
-  Session session(engine);
+  Session session(*engine);
   session.warm_up();
   session.set_text({.revision = 1, .before = "see you tom"});
   session.decide({});

@@ -29,7 +29,7 @@ const PinyinModel* real_model() {
   static const std::unique_ptr<PinyinModel> model = [] {
     auto data = pinyin::load_libime({});
     EXPECT_TRUE(engine);
-    return data && engine ? std::make_unique<PinyinModel>(*engine, std::move(*data)) : nullptr;
+    return data && engine ? std::make_unique<PinyinModel>(**engine, std::move(*data)) : nullptr;
   }();
   return model.get();
 }
@@ -154,10 +154,10 @@ TEST(PinyinEnglish, FindsTheWordsThatEndHere) {
 
 // English words weigh a reading up; they do not make initials a word spelt in full.
 TEST(PinyinSession, BlocksWhatInitialsMayMeanBehindEnglishWordsToo) {
-  auto engine = Engine::from_parts(nullptr, nullptr, &test_table(), {});
-  ASSERT_TRUE(engine);
-  engine->set_block_list(
-      std::make_unique<const BlockList>(*BlockList::parse("[zh test]\n中国\n", "list")));
+  EngineParts parts = table_parts();
+  parts.block_list =
+      std::make_shared<const BlockList>(*BlockList::parse("[zh test]\n中国\n", "list"));
+  const auto engine = build_or_abort(std::move(parts));
   const PinyinModel model(*engine, {pinyin::make_lexicon(pinyin::everyday_words()), nullptr});
   PinyinSession session(model);
   for (const char* words : {"", "tomorrow", "see'you'tomorrow"}) {

@@ -201,13 +201,16 @@ TEST(Complaints, AnUnknownLeftContextRaisesNothing) {
 TEST(Complaints, ABlockedWordThatIsTypedStaysAsItIs) {
   EnginePaths paths = shipped_paths();
   paths.block_list_path.clear();
-  Engine engine = open_or_fail(paths);
-  engine.set_block_list(
-      std::make_unique<const BlockList>(*BlockList::parse("[en test]\nthat\n", "list")));
+  auto parts = open_parts(paths, model::cpu_backend());
+  ASSERT_TRUE(parts) << parts.error().message;
+  parts->block_list =
+      std::make_shared<const BlockList>(*BlockList::parse("[en test]\nthat\n", "list"));
+  const auto engine = Engine::build(std::move(*parts), {});
+  ASSERT_TRUE(engine) << engine.error().message;
   EXPECT_TRUE(offers(shown(shipped_engine(), "I think tha"), "that"));
-  const Shown beginning = shown(engine, "I think tha");
+  const Shown beginning = shown(**engine, "I think tha");
   EXPECT_FALSE(offers(beginning, "that"));
-  const Shown typed = shown(engine, "I think that");
+  const Shown typed = shown(**engine, "I think that");
   for (const Entry& entry : typed.list) {
     EXPECT_EQ(entry.erase, 0U) << "'" << entry.text << "' in place of a valid word";
   }
@@ -266,13 +269,13 @@ TEST(NeverSuggested, BlockedPhrasesDoNotComeUpHoweverTheyBegin) {
 TEST(NeverSuggested, WithoutTheListJunkDoesComeUp) {
   EnginePaths paths = shipped_paths();
   paths.block_list_path.clear();
-  const Engine open = open_or_fail(paths);
+  const auto open = open_or_fail(paths);
   std::size_t without = 0;
   std::size_t with = 0;
   for (const char* junk : {"andreu", "seeit", "tomw", "shuhui"}) {
     const std::string word(junk);
     const std::string before = "ok " + word.substr(0, word.size() - 1);
-    without += offers(shown(open, before), word) ? 1 : 0;
+    without += offers(shown(*open, before), word) ? 1 : 0;
     with += offers(shown(shipped_engine(), before), word) ? 1 : 0;
   }
   EXPECT_GE(without, 1U);

@@ -2,209 +2,125 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "predict/list/han_search.h"
 #include "predict/session/session_impl.h"
 #include "predict/source/piece_index.h"
 #include "text/units.h"
 
 namespace laya::predict {
 
-Session::Impl::Impl(const Engine& e)
-    : engine(&e),
-      lists({&e.index(), e.ngrams(), e.ranker()}, &memory),
-      ghost_search(e.network() != nullptr ? e.network()->config().vocabulary_size : 0),
-      service(e.deep_service()) {
-  if (e.ngrams() != nullptr) {
-    ngrams.emplace(*e.ngrams(), e.index());
-  }
-  if (e.network() != nullptr) {
-    network.emplace(*e.network(), *e.tokenizer(), e.index(), e.ngrams(), e.threads());
-  }
-  for (const OfferSourceFactory& make : e.offer_sources()) {
-    own_offers.push_back(make());
-    offers.push_back(own_offers.back().get());
-  }
-  instant = {network ? &*network : nullptr,
-             ngrams ? &*ngrams : nullptr,
-             &e.index(),
-             &e.mixing(),
-             nullptr,
-             &passed_over,
-             offers,
-             e.block_list(),
-             &trust};
-  sources = instant;
+Session::Impl::Impl(std::shared_ptr<const Engine> first, const EngineSlot* s) : slot(s) {
+  slot_version = slot != nullptr ? slot->version() : 0;
+  join(std::move(first));
+}
+
+Session::Impl::~Impl() {
+  field.clear();
+  leave();
+}
+
+void Session::Impl::join(std::shared_ptr<const Engine> next) {
+  engine = std::move(next);
+  id = engine->workbenches().new_session();
+  service = engine->deep_service();
   if (service != nullptr) {
     line.emplace(service->tier());
-    late.ghost_text.reserve(2 * DeepGhost::kMaxBytes);
-    engage();
   }
 }
 
-void Session::Impl::feed(const TypedText::Delta& delta) {
-  bytes_read += delta.inserted;
-  passed_over.follow(text);
-  if (ngrams) {
-    ngrams->follow(text, delta);
+// Nothing of the text stays with the engine; nothing of the engine (views of its words) stays here.
+void Session::Impl::leave() {
+  take_back();
+  line.reset();
+  engine->workbenches().forget(id);
+  if (service != nullptr && service->model() != nullptr) {
+    service->turns().forget(id);
   }
-  if (network) {
-    network->follow(text, delta);
-  }
-  if (deep) {
-    deep->follow(text, delta);
-  }
+  wipe_answers();
+  rank_rows.clear();
+  rank_keys.clear();
+  rank_erases.clear();
 }
 
-bool Session::Impl::may_have_ghost(const ReplyBuffers& out) const {
-  const Silence silence = out.reply.silence;
-  // Nothing is known in an empty field: a ghost there is a guess about a stranger.
-  return silence != Silence::HalfCharacter && silence != Silence::MidWord &&
-         silence != Silence::NeedsSpace && text.rest_of_word().empty() && !text.in_address() &&
-         !text.before().empty();
-}
-
-std::size_t Session::Impl::likeliest_starts(const ReplyBuffers& from,
-                                            std::array<std::size_t, GhostSearch::kBeam>& places) {
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < from.count; ++i) {
-    if (from.shown[i].offer != nullptr) {
-      continue;
-    }
-    std::size_t at = size;
-    while (at > 0 && from.shown[places[at - 1]].score < from.shown[i].score) {
-      --at;
-    }
-    if (at == places.size()) {
-      continue;
-    }
-    size = std::min(size + 1, places.size());
-    std::copy_backward(places.begin() + static_cast<std::ptrdiff_t>(at),
-                       places.begin() + static_cast<std::ptrdiff_t>(size - 1),
-                       places.begin() + static_cast<std::ptrdiff_t>(size));
-    places[at] = i;
-  }
-  return size;
-}
-
-void Session::Impl::find_ghost(ReplyBuffers* out) {
-  Reply& reply = out->reply;
-  reply.has_ghost = false;
-  if (!may_have_ghost(*out)) {
+void Session::Impl::take_new_engine() {
+  if (slot == nullptr || slot->version() == slot_version) {
     return;
   }
-  const std::string_view typed = text.open_word();
-  std::array<GhostStart, GhostSearch::kBeam> starts;
-  std::array<std::array<TokenId, 8>, GhostSearch::kBeam> pieces;
-  std::size_t size = 0;
-  if (typed.empty()) {
-    starts[size++] = {};
-  } else {
-    // The list's words, and the typed word itself if it may be whole already: "see" ▶ " you".
-    const float log_mass = std::log(std::max(out->pool_mass, 1e-30F));
-    const std::string_view prefix(out->prefix_bytes.data(), out->prefix_length);
-    const auto add = [&](const PoolWord& word, std::string_view insert) {
-      GhostStart& start = starts[size];
-      start = {};
-      start.kind = GhostStart::Kind::Word;
-      start.insert = insert;
-      start.word = word.word;
-      start.log_prob = std::min(0.0F, word.score - log_mass);
-      if (network && network->tree().ready()) {
-        const std::span<const TokenId> spelled =
-            network->pieces_of(word.word, word.key, word.group);
-        const std::size_t length = std::min(spelled.size(), pieces[size].size());
-        std::copy_n(spelled.begin(), length, pieces[size].begin());
-        start.pieces = {pieces[size].data(), length};
-      }
-      ++size;
-    };
-    for (const PoolWord& word : out->pool.words()) {
-      if (word.key == prefix && word.score != kImpossible) {
-        add(word, {});
-        break;
-      }
-    }
-    std::array<std::size_t, GhostSearch::kBeam> places;
-    const std::size_t count = likeliest_starts(*out, places);
-    for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
-      if (const PoolWord* word = out->shown[places[i]].word; word != nullptr) {
-        add(*word, out->candidates[places[i]].insert);
-      }
-    }
-  }
-  GhostLimits limits;
-  limits.next_word_after = text.next_word_after();
-  const text::Vocabulary* vocabulary =
-      engine->tokenizer() != nullptr ? &engine->tokenizer()->vocabulary() : nullptr;
-  if (ghost_search.search(instant, vocabulary, text, std::span(starts.data(), size), limits)) {
-    reply.has_ghost = true;
-    reply.ghost.text = ghost_search.text();
-    reply.ghost.log_prob = std::min(0.0F, ghost_search.log_prob());
-  }
+  slot_version = slot->version();
+  leave();
+  join(slot->current());
 }
 
-Session::Session(const Engine& engine) : impl_(std::make_unique<Impl>(engine)) {}
+Session::Session(const Engine& engine)
+    : impl_(std::make_unique<Impl>(engine.shared_from_this(), nullptr)) {}
+Session::Session(const EngineSlot& slot) : impl_(std::make_unique<Impl>(slot.current(), &slot)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-void Session::Impl::block(std::uint64_t new_revision) {
-  text.clear();
-  passed_over.clear();
-  trust.clear();
-  memory.clear();
-  if (ngrams) {
-    ngrams->clear();
-  }
-  if (network) {
-    network->clear();
-  }
-  if (deep) {
-    deep->clear();
-  }
-  for (OfferSource* source : offers) {
-    source->clear();
-  }
-  revision = new_revision;
+void Session::Impl::changed(const TypedText::Delta& delta) {
+  bytes_read += delta.inserted;
+  field.passed_over.follow(field.text);
 }
 
-void Session::set_text(const FieldText& field) {
+void Session::Impl::wipe_answers() {
+  answer->wipe();
+  if (late != nullptr) {
+    late->wipe();
+  }
+  std::fill(weighed.begin(), weighed.end(), HanWord{});
+  weighed.clear();
+}
+
+void Session::Impl::block(std::uint64_t new_revision) {
+  field.clear();
+  engine->workbenches().forget(id);
+  if (service != nullptr && service->model() != nullptr) {
+    service->turns().forget(id);
+  }
+  wipe_answers();
+  field.revision = new_revision;
+}
+
+void Session::set_text(const FieldText& text) {
+  Impl& impl = *impl_;
   const std::int64_t begin = base::monotonic_ns();
-  impl_->edit_begin = begin;
-  impl_->take_back();
-  if (field_is_blocked(field.kind)) {
-    if (!field_is_blocked(impl_->kind)) {
-      impl_->block(field.revision);
+  impl.edit_begin = begin;
+  impl.take_back();
+  impl.take_new_engine();
+  if (field_is_blocked(text.kind)) {
+    if (!field_is_blocked(impl.field.kind)) {
+      impl.block(text.revision);
     }
-    impl_->revision = field.revision;
-    impl_->kind = field.kind;
+    impl.field.revision = text.revision;
+    impl.field.kind = text.kind;
     return;
   }
-  impl_->kind = field.kind;
-  impl_->revision = field.revision;
-  const TypedText::Delta delta = impl_->text.assign(field.before, field.after, field.left_edge);
+  impl.field.kind = text.kind;
+  impl.field.revision = text.revision;
+  const TypedText::Delta delta = impl.field.text.assign(text.before, text.after, text.left_edge);
   if (delta.erased > 0 && delta.inserted > 0) {
-    impl_->memory.jump();
+    impl.field.memory.jump();
   } else {
-    impl_->memory.key(0, delta.erased, delta.inserted);
+    impl.field.memory.key(0, delta.erased, delta.inserted);
   }
-  impl_->offered = false;
-  impl_->feed(delta);
-  impl_->feed(impl_->text.owe_space(field.pending_space));
-  impl_->trust.start(impl_->text);
-  impl_->lists.forget_weighed_han();
-  impl_->edit_us = microseconds(begin, base::monotonic_ns());
+  impl.offered = false;
+  impl.changed(delta);
+  impl.changed(impl.field.text.owe_space(text.pending_space));
+  impl.field.trust.start(impl.field.text);
+  impl.weighed.clear();
+  impl.edit_us = microseconds(begin, base::monotonic_ns());
 }
 
 // What a key says about the typing; before the text changes.
 void Session::Impl::remember(const Edit& change) {
-  memory.key(change.at_ms, change.erase_before + change.erase_after, change.insert.size());
+  field.memory.key(change.at_ms, change.erase_before + change.erase_after, change.insert.size());
   if (!std::exchange(offered, false) || change.insert.empty()) {
     return;
   }
@@ -213,117 +129,121 @@ void Session::Impl::remember(const Edit& change) {
     taken.remove_suffix(1);
   }
   if (base::count_code_points(taken) > 1) {
-    for (const ReplyBuffers* shown : {&answer, &late_answer}) {
-      for (const Candidate& candidate : shown->reply.candidates) {
+    for (const Reply* shown : {&answer->reply, late != nullptr ? &late->reply : nullptr}) {
+      for (const Candidate& candidate :
+           shown != nullptr ? shown->candidates : std::span<const Candidate>()) {
         if (candidate.insert == taken && candidate.erase_before == change.erase_before) {
           std::array<char, 2 * text::kMaxUnitBytes> key;
-          memory.accepted({key.data(), text::copy_lower(candidate.text, key.data(), key.size())});
+          field.memory.accepted(
+              {key.data(), text::copy_lower(candidate.text, key.data(), key.size())});
           return;
         }
       }
     }
   }
-  memory.typed_on();
+  field.memory.typed_on();
 }
 
 Status Session::edit(const Edit& change) {
+  Impl& impl = *impl_;
   const std::int64_t begin = base::monotonic_ns();
-  impl_->edit_begin = begin;
-  impl_->take_back();
-  impl_->revision = change.revision;
-  if (field_is_blocked(impl_->kind)) {
+  impl.edit_begin = begin;
+  impl.take_back();
+  impl.take_new_engine();
+  impl.field.revision = change.revision;
+  if (field_is_blocked(impl.field.kind)) {
     return {};  // not even its length is looked at
   }
-  if (!impl_->text.can_erase(change.erase_before, change.erase_after)) {
+  TypedText& text = impl.field.text;
+  if (!text.can_erase(change.erase_before, change.erase_after)) {
     return Error{ErrorCode::BadArgument,
                  "session: the edit erases more text than is kept; call set_text"};
   }
-  impl_->remember(change);
-  impl_->feed(impl_->text.apply(change.erase_before, change.erase_after, change.insert));
-  impl_->feed(impl_->text.owe_space(change.pending_space));
-  impl_->trust.follow(impl_->text, impl_->engine->mixing(), impl_->answer.pool.words());
+  impl.remember(change);
+  impl.changed(text.apply(change.erase_before, change.erase_after, change.insert));
+  impl.changed(text.owe_space(change.pending_space));
+  impl.field.trust.follow(text, impl.engine->mixing(), impl.answer->pool.words());
   if (change.erase_before == 0) {
-    impl_->trust.follow_han(impl_->text, change.insert.size(), impl_->engine->mixing(),
-                            impl_->lists.weighed_han(), impl_->engine->index().han());
+    impl.field.trust.follow_han(text, change.insert.size(), impl.engine->mixing(), impl.weighed,
+                                impl.engine->index().han());
   }
-  impl_->lists.forget_weighed_han();
-  impl_->edit_us = microseconds(begin, base::monotonic_ns());
+  impl.weighed.clear();
+  impl.edit_us = microseconds(begin, base::monotonic_ns());
   return {};
 }
 
 void Session::clear() {
   impl_->take_back();
-  impl_->block(impl_->revision);
-  impl_->kind = FieldKind::Text;
+  impl_->block(impl_->field.revision);
+  impl_->field.kind = FieldKind::Text;
 }
 
 const Reply& Session::decide(const DecideOptions& options) {
   Impl& impl = *impl_;
-  ReplyBuffers& out = impl.answer;
   impl.take_back();
   const std::int64_t begin = base::monotonic_ns();
-  out.reply = {};
-  out.reply.revision = impl.revision;
-  out.count = 0;
-  if (field_is_blocked(impl.kind)) {
-    out.reply.silence = Silence::FieldBlocked;
-    return out.reply;
+  impl.answer->reply = {};
+  impl.answer->reply.revision = impl.field.revision;
+  impl.answer->count = 0;
+  if (field_is_blocked(impl.field.kind)) {
+    impl.answer->reply.silence = Silence::FieldBlocked;
+    return impl.answer->reply;
   }
   const std::size_t wanted = std::min(options.candidates, Reply::kMaxCandidates);
   const bool ghost = options.ghost == Want::Yes;
-  impl.lists.options() = {options.taste, options.rank_features};
-  impl.late_answer.reply.candidates = {};
+  impl.question = {.wanted = wanted,
+                   .searched = ghost ? std::max(wanted, GhostSearch::kBeam) : wanted,
+                   .ghost = ghost,
+                   .list = {options.taste, options.rank_features}};
+  if (impl.late != nullptr) {
+    impl.late->reply = {};
+  }
   impl.offered = true;
-  impl.question = {wanted, ghost ? std::max(wanted, GhostSearch::kBeam) : wanted, ghost};
   impl.asked_ns = begin;
-  const bool asked = options.deep == Want::Yes && impl.ask_decoder(options);
-  if (impl.network) {
-    impl.network->prepare(impl.text);  // a failure leaves the table to answer alone
-  }
-  const std::int64_t advanced = base::monotonic_ns();
-  std::int64_t listed = advanced;
-  std::int64_t found = advanced;
-  const bool wait_for_all = asked && options.deep_wait_us == kUntilDone;
-  if (!wait_for_all && (impl.submitted || !asked)) {
-    impl.answer_instantly();
-    listed = base::monotonic_ns();
-    if (ghost) {
-      impl.find_ghost(&out);
+  std::unique_ptr<DeepTurn> turn = options.deep == Want::Yes ? impl.ask_decoder(options) : nullptr;
+  const bool here = turn != nullptr;
+  const bool with_worker = impl.coming == Impl::Coming::List;
+  const bool wait_for_all = options.deep_wait_us == kUntilDone && (here || with_worker);
+  std::int64_t advanced = begin;
+  std::int64_t listed = begin;
+  std::int64_t found = begin;
+  {
+    WorkbenchPool::Lease bench = impl.lease();
+    const Impl::CountPasses counted(impl, *bench);
+    if (bench->network() != nullptr) {
+      bench->network()->prepare(impl.field.text);  // a failure leaves the table to answer alone
     }
-    found = base::monotonic_ns();
-  }
-  if (asked) {
-    const bool in_time =
-        !impl.submitted ||
-        impl.line->wait_finished(
-            1, deadline_of(options.deep_wait_us, impl.edit_begin, base::monotonic_ns()));
-    if (in_time && impl.late.prepared) {
-      impl.answer_deep();
-      if (listed == advanced) {
-        listed = found = base::monotonic_ns();
-      }
-      if (ghost && !wait_for_all && !impl.submitted) {
-        impl.find_ghost(&out);
+    advanced = listed = found = base::monotonic_ns();
+    if (here || !wait_for_all) {
+      here ? impl.answer_deep(*turn, *bench) : impl.answer_instantly(*bench);
+      listed = found = base::monotonic_ns();
+      if (ghost && !wait_for_all) {
+        bench->find_ghost(impl.field, impl.answer.get());
         found = base::monotonic_ns();
       }
-      impl.ask_later(false);
-    } else if (in_time) {  // the decoder could not: the instant tier's answer stands
-      if (wait_for_all) {
-        impl.answer_instantly();
-        listed = base::monotonic_ns();
-      }
-    } else {
-      impl.ask_later(true);
-    }
-    if (wait_for_all && impl.ghost_task != 0) {
-      impl.line->wait(kNoLimit);
-      impl.ghost_task = 0;
-      impl.take_ghost(&out.reply);
     }
   }
+  if (here) {
+    impl.ask_ghost(std::move(turn), *impl.answer);
+  } else if (with_worker) {
+    const std::int64_t now = base::monotonic_ns();
+    if (impl.line->wait(deadline_of(options.deep_wait_us, impl.edit_begin, now))) {
+      if (!impl.take_list_in_time() && wait_for_all) {
+        WorkbenchPool::Lease bench = impl.lease();
+        impl.answer_instantly(*bench);
+      }
+      listed = std::max(listed, base::monotonic_ns());
+      found = std::max(found, listed);
+    }
+  }
+  if (wait_for_all && impl.coming == Impl::Coming::Ghost) {
+    impl.line->wait(kNoLimit);
+    impl.take_ghost(impl.answer.get());
+  }
   const std::int64_t end = base::monotonic_ns();
+  ReplyBuffers& out = *impl.answer;
   out.reply.candidates = std::span(out.candidates).first(std::min(wanted, out.count));
-  impl.show(out);
+  impl.pass_over(out);
   const float deep_us = out.reply.latency.deep_us;
   out.reply.latency = {impl.edit_us,
                        microseconds(begin, advanced),
@@ -334,67 +254,88 @@ const Reply& Session::decide(const DecideOptions& options) {
   return out.reply;
 }
 
+WorkbenchPool::Lease Session::Impl::lease() {
+  WorkbenchPool::Lease bench = engine->workbenches().lease(id);
+  bench->read(field);
+  return bench;
+}
+
 // The list goes to the user.
-void Session::Impl::show(const ReplyBuffers& out) {
+void Session::Impl::pass_over(const ReplyBuffers& out) {
   for (std::size_t i = 0; i < out.reply.candidates.size(); ++i) {
     if (out.shown[i].word != nullptr) {
-      passed_over.shown(out.shown[i].word->key);
+      field.passed_over.shown(out.shown[i].word->key);
     } else if (out.shown[i].offer != nullptr && out.candidates[i].erase_before == 0) {
       std::array<char, 2 * text::kMaxUnitBytes> key;
-      passed_over.shown(
+      field.passed_over.shown(
           {key.data(), text::copy_lower(out.candidates[i].text, key.data(), key.size())});
     }
   }
 }
 
-void Session::Impl::answer_instantly() { lists.build(instant, text, question.searched, &answer); }
+void Session::Impl::answer_instantly(Workbench& bench) {
+  bench.lists().options() = question.list;
+  bench.lists().build(bench.sources(), field.text, question.searched, answer.get());
+  keep_for_later(bench);
+}
+
+// What the next edit, or a trainer, wants to know of the list that was just made.
+void Session::Impl::keep_for_later(Workbench& bench) {
+  const std::span<const HanWord> han = bench.lists().weighed_han();
+  weighed.assign(han.begin(), han.end());
+  if (question.list.features == Want::Yes) {
+    const std::span<const float> rows = bench.lists().ranker().rows();
+    const std::span<const std::string_view> keys = bench.lists().looked_at_keys();
+    const std::span<const Ranked> seen = bench.lists().looked_at();
+    rank_rows.assign(rows.begin(), rows.end());
+    rank_keys.assign(keys.begin(), keys.end());  // in the answer's buffers, or the engine's
+    rank_erases.clear();
+    for (const Ranked& entry : seen) {
+      rank_erases.push_back(entry.offer != nullptr ? entry.offer->erase_bytes : 0);
+    }
+  }
+}
 
 std::size_t Session::next_han(std::span<NextHan> out) {
   Impl& impl = *impl_;
   impl.take_back();
-  if (field_is_blocked(impl.kind)) {
+  if (field_is_blocked(impl.field.kind)) {
     return 0;
   }
-  const bool deep =
-      impl.engage() && impl.deep->knows_han() && impl.deep->prepare(impl.text).has_value();
   const std::size_t wanted = std::min(out.size(), HanSearch::kPool);
-  impl.lists.next_han(deep ? impl.sources : impl.instant, impl.text, wanted, &impl.answer);
-  for (std::size_t i = 0; i < impl.answer.han_count; ++i) {
-    const HanWord& word = impl.answer.han_words[i];
+  std::unique_ptr<DeepTurn> turn = impl.read_here();
+  WorkbenchPool::Lease bench = impl.lease();
+  const Impl::CountPasses counted(impl, *bench);
+  SearchSources sources = bench->sources();
+  if (turn != nullptr && turn->prepared() && turn->source().knows_han()) {
+    sources.deep = &turn->source();
+  }
+  bench->lists().next_han(sources, impl.field.text, wanted, impl.answer.get());
+  impl.keep_for_later(*bench);
+  impl.finish(std::move(turn));
+  for (std::size_t i = 0; i < impl.answer->han_count; ++i) {
+    const HanWord& word = impl.answer->han_words[i];
     out[i] = {impl.engine->index().han()[word.han[0]].code_point, word.log_prob};
   }
-  return impl.answer.han_count;
+  return impl.answer->han_count;
 }
 std::span<const PoolWord> Session::pool() const {
-  return std::as_const(impl_->answer.pool).words();
+  return std::as_const(impl_->answer->pool).words();
 }
 std::span<const HanWord> Session::han_pool() const {
-  return std::span<const HanWord>(impl_->answer.han_words).first(impl_->answer.han_count);
+  return std::span<const HanWord>(impl_->answer->han_words).first(impl_->answer->han_count);
 }
-RankView Session::rank_view() {
-  impl_->take_back();
-  const std::span<const Ranked> seen = impl_->lists.looked_at();
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    impl_->rank_erases[i] = seen[i].offer != nullptr ? seen[i].offer->erase_bytes : 0;
-  }
-  return {impl_->lists.ranker().rows(), impl_->lists.looked_at_keys(),
-          std::span<const std::uint16_t>(impl_->rank_erases).first(seen.size())};
-}
+RankView Session::rank_view() { return {impl_->rank_rows, impl_->rank_keys, impl_->rank_erases}; }
 std::size_t Session::units_in_line() {
   impl_->take_back();
-  return impl_->ngrams ? impl_->ngrams->units_in_line(impl_->text) : 4;
-}
-DeepStatistics Session::deep_statistics() const {
-  if (impl_->line) {
-    impl_->line->wait(kNoLimit);
-  }
-  return impl_->deep ? impl_->deep->statistics() : DeepStatistics{};
+  WorkbenchPool::Lease bench = impl_->lease();
+  return bench->ngrams() != nullptr ? bench->ngrams()->units_in_line(impl_->field.text) : 4;
 }
 
 void Session::warm_up() {
   constexpr std::string_view kSample = "See you tomorrow, 我们明天再说 don't wor";
-  const FieldKind kind = impl_->kind;
-  const std::uint64_t revision = impl_->revision;
+  const FieldKind kind = impl_->field.kind;
+  const std::uint64_t revision = impl_->field.revision;
   set_text({.revision = revision, .before = {}, .after = {}});
   for (std::size_t i = 0; i < kSample.size(); ++i) {
     if (!edit({.revision = revision, .insert = kSample.substr(i, 1)})) {
@@ -410,17 +351,11 @@ void Session::warm_up() {
             .deep_wait_us = kUntilDone});
   }
   clear();
-  impl_->kind = kind;
-  impl_->revision = revision;
+  impl_->field.kind = kind;
+  impl_->field.revision = revision;
   impl_->bytes_read = 0;
 }
 
 std::uint64_t Session::bytes_read() const { return impl_->bytes_read; }
-std::uint64_t Session::passes() const {
-  if (impl_->line) {
-    impl_->line->wait(kNoLimit);
-  }
-  return impl_->network ? impl_->network->passes() : 0;
-}
 
 }  // namespace laya::predict

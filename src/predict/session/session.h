@@ -10,8 +10,10 @@
 //   - after warm_up() no call allocates;
 //   - the decoder works on a thread of its own (deep_tier.h): decide() answers with what is there
 //     when the frame is over, deep_reply() brings the rest while the text is still the same.
-// Not thread-safe; one session belongs to one thread at a time. The engine must outlive it (and
-// must not be moved from).
+// A session is light: it holds its text, what was noticed of it and what it shows (≤ 64 KB). All
+// else is the engine's and leased for a decision (workbench_pool.h, deep_turns.h), so that a
+// thousand may be open. With an EngineSlot it goes on with the slot's new engine at its next edit.
+// Not thread-safe; one session belongs to one thread at a time. It keeps its engine alive.
 //
 //   session.set_text({.revision = 1, .before = "see you tom", .after = ""});
 //   const Reply& reply = session.decide({});                     // tomorrow, …; ghost "orrow"
@@ -33,6 +35,7 @@
 namespace laya::predict {
 
 class Engine;
+class EngineSlot;
 struct HanWord;
 struct PoolWord;
 
@@ -81,7 +84,10 @@ class RemotePrompt {
 
 class Session {
  public:
+  /// Stays with `engine`.
   explicit Session(const Engine& engine);
+  /// Goes along with the slot, which must outlive it.
+  explicit Session(const EngineSlot& slot);
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -109,7 +115,8 @@ class Session {
   const Reply* deep_reply(std::int32_t wait_us);
   /// Whether deep_reply() may still bring something.
   bool deep_pending() const;
-  /// Readable (poll) when deep_reply(0) is worth asking; -1 without a decoder. The session's.
+  /// Readable (poll) when deep_reply(0) is worth asking; -1 without a decoder. The session's; another
+  /// one after an edit that took a new engine.
   int deep_fd();
   DeepState deep_state() const;
 
@@ -143,10 +150,11 @@ class Session {
   /// for a blocked field: tested.
   std::uint64_t bytes_read() const;
 
-  /// What the decoder was asked to do since the session was made; zeros without one.
+  /// What the decoder was asked to do since the session was made, questions that it still has not
+  /// counted; zeros without one.
   DeepStatistics deep_statistics() const;
 
-  /// Passes of the instant network run since the session was made (evaluation, tests: letters
+  /// Passes of the instant network for the session since it was made (evaluation, tests: letters
   /// inside a known word need none).
   std::uint64_t passes() const;
 

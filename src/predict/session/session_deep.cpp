@@ -1,188 +1,136 @@
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "base/clock.h"
 #include "predict/session/session_impl.h"
 
 namespace laya::predict {
+namespace {
 
-// Everything is the session's again; what was asked is forgotten.
+// Places of the list that a ghost of the instant tier may begin with to stay under it.
+constexpr std::size_t kGhostPlaces = 3;
+
+}  // namespace
+
+std::unique_ptr<DeepTurn> Session::Impl::fetch() {
+  coming = Coming::Nothing;
+  return line ? std::unique_ptr<DeepTurn>(static_cast<DeepTurn*>(line->take().release())) : nullptr;
+}
+
+void Session::Impl::finish(std::unique_ptr<DeepTurn> turn) {
+  if (turn == nullptr) {
+    return;
+  }
+  const DeepStatistics& now = turn->source().statistics();
+  statistics.keys += now.keys - turn_began.keys;
+  statistics.keys_with_pass += now.keys_with_pass - turn_began.keys_with_pass;
+  statistics.passes += now.passes - turn_began.passes;
+  statistics.columns += now.columns - turn_began.columns;
+  statistics.heads += now.heads - turn_began.heads;
+  network_passes += turn->network_passes();
+  service->turns().give_back(std::move(turn));
+}
+
 void Session::Impl::take_back() {
-  if (line) {
-    line->cancel();
+  std::unique_ptr<DeepTurn> turn = fetch();
+  if (turn != nullptr && turn->listed()) {
+    turn->swap_weighed(&weighed);  // it was made, if not shown: what follows teaches all the same
   }
-  submitted = false;
-  list_task = ghost_task = 0;
+  finish(std::move(turn));
 }
 
-// Makes the decoder a source once it is loaded.
-bool Session::Impl::engage() {
-  if (!deep && service != nullptr && service->model() != nullptr) {
-    deep.emplace(*service->model(), engine->index(), engine->ngrams(), engine->threads(),
-                 engine->deep_options(), &service->prefixes());
-    deep->follow(text, {.erased = 0, .inserted = text.before().size(), .dropped = 0});
-    sources.deep = &*deep;
-  }
-  return deep.has_value();
-}
-
-// True if the decoder will say something about the text: it is at the caret already, or the worker
-// brings it there (submitted).
-bool Session::Impl::ask_decoder(const DecideOptions& options) {
+std::unique_ptr<DeepTurn> Session::Impl::ask_decoder(const DecideOptions& options) {
   if (service == nullptr) {
-    return false;
+    return nullptr;
   }
   if (service->model() == nullptr) {
-    if (options.deep_wait_us == kUntilDone) {
-      if (!service->load()) {
-        return false;
-      }
-    } else {
+    if (options.deep_wait_us != kUntilDone) {
       service->request();
-      return false;
+      return nullptr;
+    }
+    if (!service->load()) {
+      return nullptr;
     }
   }
-  late.prepared = late.listed = late.ghost = false;
-  late.passes = 0;
-  if (deep && !deep->needs_pass(text)) {
-    late.prepared = deep->prepare(text).has_value();
-    late.done_ns = base::monotonic_ns();
-    return late.prepared;
+  std::unique_ptr<DeepTurn> turn = service->turns().take(id);
+  if (turn == nullptr) {
+    return nullptr;
   }
-  submitted = line->submit(read_work);
-  return submitted;
-}
-
-void Session::Impl::read_text(const base::CancelFlag& cancel) {
-  engage();
-  const std::uint64_t before = deep->statistics().passes;
-  late.prepared = deep->prepare(text, &cancel).has_value();
-  late.passes = static_cast<std::uint32_t>(deep->statistics().passes - before);
-  late.done_ns = base::monotonic_ns();
-}
-
-// The decoder's list in place of the instant one. A ghost that was found meanwhile stays if it
-// fits.
-void Session::Impl::answer_deep() {
-  answer.reply.silence = Silence::Answered;
-  lists.build(sources, text, question.searched, &answer);
-  answer.reply.tier = Tier::Deep;
-  answer.reply.deep_passes = late.passes;
-  answer.reply.latency.deep_us = microseconds(asked_ns, late.done_ns);
-  answer.reply.has_ghost = answer.reply.has_ghost && keeps_ghost(answer);
-}
-
-// Leaves list and ghost to the worker, for deep_reply().
-void Session::Impl::ask_later(bool list) {
-  std::size_t task = submitted ? 1 : 0;
-  line->acknowledge();
-  list_is_late = list;
-  if (list && line->submit(list_work)) {
-    list_task = ++task;
+  if (late == nullptr) {
+    late = std::make_unique<ReplyBuffers>();
   }
-  if (question.ghost && (list ? list_task != 0 : may_have_ghost(answer)) &&
-      line->submit(ghost_work)) {
-    ghost_task = ++task;
+  turn_began = turn->source().statistics();
+  turn->ask(id, field, question);
+  if (!turn->needs_pass()) {
+    turn->read(nullptr);
+    if (turn->prepared()) {
+      return turn;
+    }
+    finish(std::move(turn));
+    return nullptr;
   }
+  turn->set_step(DeepTurn::Step::List);
+  line->submit(std::move(turn));
+  coming = Coming::List;
+  list_is_late = true;
+  return nullptr;
 }
 
-void Session::Impl::list_late(const base::CancelFlag&) {
-  if (!late.prepared) {
+std::unique_ptr<DeepTurn> Session::Impl::read_here() {
+  if (service == nullptr || service->model() == nullptr) {
+    return nullptr;
+  }
+  std::unique_ptr<DeepTurn> turn = service->turns().take(id);
+  if (turn != nullptr) {
+    turn_began = turn->source().statistics();
+    turn->ask(id, field, question);
+    turn->read(nullptr);
+  }
+  return turn;
+}
+
+void Session::Impl::answer_deep(DeepTurn& turn, Workbench& bench) {
+  turn.make_list(bench, answer.get());
+  keep_for_later(bench);
+  answer->reply.deep_passes = turn.passes();
+  answer->reply.latency.deep_us = microseconds(asked_ns, turn.done_ns());
+}
+
+bool Session::Impl::take_list_in_time() {
+  std::unique_ptr<DeepTurn> turn = fetch();
+  if (!turn->listed()) {
+    finish(std::move(turn));
+    return false;
+  }
+  const Reply instant = answer->reply;
+  turn->swap_list(&answer);
+  turn->swap_weighed(&weighed);
+  // `turn` holds the instant answer's buffers now: a ghost that was found meanwhile stays if it fits.
+  Reply& reply = answer->reply;
+  reply.has_ghost = instant.has_ghost && keeps_ghost(instant.ghost.text, *answer);
+  if (reply.has_ghost) {
+    reply.ghost = {answer->keep_ghost(instant.ghost.text), instant.ghost.log_prob};
+  }
+  reply.deep_passes = turn->passes();
+  reply.latency.deep_us = microseconds(asked_ns, turn->done_ns());
+  ask_ghost(std::move(turn), *answer);
+  return true;
+}
+
+void Session::Impl::ask_ghost(std::unique_ptr<DeepTurn> turn, const ReplyBuffers& list) {
+  if (!question.ghost || !may_have_ghost(field.text, list)) {
+    finish(std::move(turn));
     return;
   }
-  Reply& reply = late_answer.reply;
-  reply = {};
-  reply.revision = revision;
-  reply.tier = Tier::Deep;
-  reply.deep_passes = late.passes;
-  lists.build(sources, text, question.searched, &late_answer);
-  reply.candidates =
-      std::span(late_answer.candidates).first(std::min(question.wanted, late_answer.count));
-  late.done_ns = base::monotonic_ns();
-  reply.latency.deep_us = microseconds(asked_ns, late.done_ns);
-  late.listed = true;
+  list_is_late = &list == late.get();
+  turn->start_ghost(list);
+  turn->set_step(DeepTurn::Step::Ghost);
+  line->submit(std::move(turn));
+  coming = Coming::Ghost;
 }
 
-// Words of the list that a ghost may begin with, likeliest first.
-std::size_t Session::Impl::ghost_starts(const ReplyBuffers& from,
-                                        std::span<GhostStart> starts) const {
-  std::size_t size = 0;
-  float log_mass = 0;
-  const bool typed = !text.open_word().empty();
-  if (typed) {
-    log_mass = std::log(std::max(from.pool_mass, 1e-30F));
-    const std::string_view prefix(from.prefix_bytes.data(), from.prefix_length);
-    for (const PoolWord& word : from.pool.words()) {
-      if (word.key == prefix && word.score != kImpossible) {
-        starts[size] = {};
-        starts[size].kind = GhostStart::Kind::Word;
-        starts[size++].log_prob = std::min(0.0F, word.score - log_mass);
-        break;
-      }
-    }
-  }
-  std::array<std::size_t, GhostSearch::kBeam> places;
-  const std::size_t count = likeliest_starts(from, places);
-  for (std::size_t i = 0; i < count && size < starts.size(); ++i) {
-    starts[size] = {};
-    starts[size].kind = GhostStart::Kind::Word;
-    starts[size].insert = from.candidates[places[i]].insert;
-    starts[size++].log_prob = std::min(0.0F, from.shown[places[i]].score - log_mass);
-  }
-  // Insertion sort: few, ties as they stand, and std::stable_sort allocates.
-  for (std::size_t i = 1; i < size; ++i) {
-    const GhostStart start = starts[i];
-    std::size_t at = i;
-    for (; at > 0 && starts[at - 1].log_prob < start.log_prob; --at) {
-      starts[at] = starts[at - 1];
-    }
-    starts[at] = start;
-  }
-  return size;
-}
-
-void Session::Impl::ghost_late(const base::CancelFlag& cancel) {
-  const ReplyBuffers& from = list_is_late ? late_answer : answer;
-  if (!late.prepared || (list_is_late && (!late.listed || !may_have_ghost(late_answer)))) {
-    return;
-  }
-  std::array<GhostStart, GhostSearch::kBeam> starts;
-  DeepGhostRequest request;
-  request.starts = std::span(starts).first(ghost_starts(from, starts));
-  request.workspace = &deep->workspace();
-  request.cache = &deep->cache();
-  request.root_probs = deep->root_probs();
-  request.closed_bytes = deep->closed_bytes();
-  const NodesOfList known(deep->tree());
-  request.known = &known;
-  request.text = &text;
-  request.sources = instant;
-  request.vocabulary =
-      engine->tokenizer() != nullptr ? &engine->tokenizer()->vocabulary() : nullptr;
-  request.limits.next_word_after = text.next_word_after();
-  request.decoder_share = shares_of(sources, text, {}).deep;
-  request.cancel = &cancel;
-  DeepGhost& ghost = service->ghost();
-  const std::size_t nodes = request.cache->node_count();
-  const Result<bool> found = ghost.search(request);
-  if (request.cache->node_count() > nodes) {
-    request.cache->drop_nodes_from(static_cast<model::KvNodeId>(nodes));
-  }
-  late.passes += static_cast<std::uint32_t>(ghost.passes());
-  if (found && *found) {
-    late.ghost = true;
-    late.ghost_text.assign(ghost.text());
-    late.ghost_log_prob = ghost.log_prob();
-  }
-  late.done_ns = base::monotonic_ns();
-  ghost.forget();
-}
-
-// Whether the ghost that is shown begins with a word of `out`'s list, or goes on behind the typed
-// one.
-bool Session::Impl::keeps_ghost(const ReplyBuffers& out) const {
-  const std::string_view ghost = answer.reply.ghost.text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(out.count, 3); ++i) {
+bool Session::Impl::keeps_ghost(std::string_view ghost, const ReplyBuffers& out) const {
+  for (std::size_t i = 0; i < std::min(out.count, kGhostPlaces); ++i) {
     if (out.shown[i].offer == nullptr && ghost.starts_with(out.candidates[i].insert)) {
       return true;
     }
@@ -190,59 +138,55 @@ bool Session::Impl::keeps_ghost(const ReplyBuffers& out) const {
   return ghost.starts_with(' ');
 }
 
-void Session::Impl::take_ghost(Reply* reply) const {
-  reply->has_ghost = late.ghost;
-  reply->ghost = {};
-  if (late.ghost) {
-    reply->ghost = {late.ghost_text, std::min(0.0F, late.ghost_log_prob)};
+void Session::Impl::take_ghost(ReplyBuffers* out) {
+  std::unique_ptr<DeepTurn> turn = fetch();
+  Reply& reply = out->reply;
+  reply.has_ghost = turn->has_ghost();
+  reply.ghost = {};
+  if (reply.has_ghost) {
+    reply.ghost = {out->keep_ghost(turn->ghost()), std::min(0.0F, turn->ghost_log_prob())};
   }
-  reply->ghost_tier = Tier::Deep;
-  reply->deep_passes = late.passes;
-  reply->latency.deep_us = microseconds(asked_ns, late.done_ns);
+  reply.ghost_tier = Tier::Deep;
+  reply.deep_passes = turn->passes();
+  reply.latency.deep_us = microseconds(asked_ns, turn->done_ns());
+  finish(std::move(turn));
 }
 
 const Reply* Session::deep_reply(std::int32_t wait_us) {
   Impl& impl = *impl_;
-  if (impl.list_task == 0 && impl.ghost_task == 0) {
+  if (!deep_pending()) {
     return nullptr;
   }
-  const std::int64_t now = base::monotonic_ns();
-  const std::int64_t deadline = deadline_of(wait_us, impl.edit_begin, now);
   impl.line->acknowledge();
-  bool news = false;
-  if (impl.list_task != 0) {
-    if (!impl.line->wait_finished(impl.list_task, deadline)) {
+  if (!impl.line->wait(deadline_of(wait_us, impl.edit_begin, base::monotonic_ns()))) {
+    return nullptr;
+  }
+  if (impl.coming == Impl::Coming::List) {
+    std::unique_ptr<DeepTurn> turn = impl.fetch();
+    if (!turn->listed()) {  // the decoder could not
+      impl.finish(std::move(turn));
       return nullptr;
     }
-    impl.list_task = 0;
-    if (!impl.late.listed) {  // the decoder could not
-      impl.ghost_task = 0;
-      impl.line->acknowledge();
-      return nullptr;
-    }
-    Reply& reply = impl.late_answer.reply;
-    reply.has_ghost = impl.answer.reply.has_ghost && impl.keeps_ghost(impl.late_answer);
-    reply.ghost = reply.has_ghost ? impl.answer.reply.ghost : Ghost{};
-    impl.show(impl.late_answer);
-    news = true;
+    turn->swap_list(&impl.late);
+    turn->swap_weighed(&impl.weighed);
+    Reply& reply = impl.late->reply;
+    const Reply& instant = impl.answer->reply;
+    reply.has_ghost = instant.has_ghost && impl.keeps_ghost(instant.ghost.text, *impl.late);
+    reply.ghost = reply.has_ghost ? instant.ghost : Ghost{};
+    reply.deep_passes = turn->passes();
+    reply.latency.deep_us = microseconds(impl.asked_ns, turn->done_ns());
+    impl.pass_over(*impl.late);
+    impl.ask_ghost(std::move(turn), *impl.late);
+    return &reply;
   }
-  // With the list there is no waiting for the ghost; alone there is.
-  if (impl.ghost_task != 0 && impl.line->wait_finished(impl.ghost_task, news ? now : deadline)) {
-    impl.ghost_task = 0;
-    if (!impl.list_is_late) {
-      impl.late_answer.reply = impl.answer.reply;
-    }
-    impl.take_ghost(&impl.late_answer.reply);
-    news = true;
+  if (!impl.list_is_late) {
+    impl.late->reply = impl.answer->reply;  // the list stays, where it is
   }
-  if (!deep_pending()) {
-    // The last task may have ended since the signals were taken: nothing is left to wake up for.
-    impl.line->acknowledge();
-  }
-  return news ? &impl.late_answer.reply : nullptr;
+  impl.take_ghost(impl.late.get());
+  return &impl.late->reply;
 }
 
-bool Session::deep_pending() const { return impl_->list_task != 0 || impl_->ghost_task != 0; }
+bool Session::deep_pending() const { return impl_->coming != Impl::Coming::Nothing; }
 
 int Session::deep_fd() { return impl_->line ? impl_->line->fd() : -1; }
 
@@ -255,5 +199,9 @@ DeepState Session::deep_state() const {
   }
   return impl_->service->failure() ? DeepState::Failed : DeepState::Waiting;
 }
+
+DeepStatistics Session::deep_statistics() const { return impl_->statistics; }
+
+std::uint64_t Session::passes() const { return impl_->network_passes; }
 
 }  // namespace laya::predict

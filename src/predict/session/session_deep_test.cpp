@@ -25,16 +25,14 @@ struct TwoTiers {
       row.fill(0.5F);
     }
     mixing.han_deep.fill(0.5F);
-    engine = std::make_unique<Engine>(std::move(
-        *Engine::from_parts(test_network(), test_tokenizer(), &test_table(), {.mixing = &mixing})));
+    EngineParts parts = full_parts();
     auto tokenizer = std::make_unique<text::SubwordTokenizer>(small_tokenizer());
-    const std::size_t rows = tokenizer->size();
-    const Status added =
-        engine->add_deep(std::make_unique<SlowDecoder>(rows, watch), std::move(tokenizer));
-    EXPECT_TRUE(added) << added.error().message;
+    parts.decoder = std::make_unique<SlowDecoder>(tokenizer->size(), watch);
+    parts.decoder_tokenizer = std::move(tokenizer);
+    engine = build_or_abort(std::move(parts), {.mixing = &mixing});
   }
   std::shared_ptr<SlowDecoderWatch> watch = std::make_shared<SlowDecoderWatch>();
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<const Engine> engine;
 };
 
 Answer ask_instantly(const Engine& engine, std::string_view before) {
@@ -294,15 +292,15 @@ TEST(SessionDeep, WorksWithoutTheFileAndSaysWhatIsWrong) {
   EXPECT_NE(now.error().message.find("absent.laya"), std::string::npos);
   auto later = Engine::open(paths, {.deep_loading = DeepLoading::WhenWanted});
   ASSERT_TRUE(later) << later.error().message;
-  Session session(*later);
+  Session session(**later);
   EXPECT_EQ(session.deep_state(), DeepState::Waiting);
   session.set_text({.revision = 1, .before = "see you tom"});
   const Reply& reply = session.decide({});
   EXPECT_EQ(reply.tier, Tier::Instant);
   EXPECT_EQ(reply.candidates[0].text, "tomorrow");
-  EXPECT_FALSE(later->deep_service()->load());  // waits for the worker's own attempt
+  EXPECT_FALSE((*later)->deep_service()->load());  // waits for the worker's own attempt
   EXPECT_EQ(session.deep_state(), DeepState::Failed);
-  EXPECT_NE(later->deep_service()->failure()->message.find("absent.laya"), std::string::npos);
+  EXPECT_NE((*later)->deep_service()->failure()->message.find("absent.laya"), std::string::npos);
   EXPECT_EQ(session.decide({.deep_wait_us = kUntilDone}).candidates[0].text, "tomorrow");
   EXPECT_EQ(session.deep_reply(kUntilDone), nullptr);
 }

@@ -1,5 +1,8 @@
-// What a Session is made of. Included by session.cpp (text, instant tier) and session_deep.cpp (the
-// decoder's part) only.
+// What a Session is made of. Included by session.cpp (text, instant tier), session_deep.cpp (the
+// decoder's part) and session_remote.cpp only.
+//
+// The session's own: its text, what it shows, and the turn at the decoder while it is not with the
+// worker. All else is leased from the engine for the length of a decision.
 #pragma once
 
 #include <array>
@@ -9,23 +12,18 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "predict/deep/deep_source.h"
+#include "predict/deep/deep_tier.h"
 #include "predict/engine/deep_service.h"
+#include "predict/engine/deep_turn.h"
+#include "predict/engine/deep_turns.h"
 #include "predict/engine/engine.h"
-#include "predict/ghost/ghost_search.h"
-#include "predict/instant/network_source.h"
-#include "predict/instant/ngram_source.h"
+#include "predict/engine/engine_slot.h"
+#include "predict/engine/text_field.h"
+#include "predict/engine/workbench_pool.h"
 #include "predict/list/list_builder.h"
-#include "predict/list/source_trust.h"
-#include "predict/offers/offer.h"
 #include "predict/session/session.h"
-#include "predict/source/passed_over.h"
-#include "predict/source/source.h"
-#include "predict/source/typed_text.h"
-#include "predict/source/typing_memory.h"
 
 namespace laya::predict {
 
@@ -44,99 +42,90 @@ inline std::int64_t deadline_of(std::int32_t wait_us, std::int64_t edit_begin, s
                                  : now + std::int64_t{wait_us} * 1000;
 }
 
-/// A member function of a session's Impl as work for the deep tier's thread.
-template <typename Owner, void (Owner::*kWork)(const base::CancelFlag&)>
-struct Work : DeepTask {
-  explicit Work(Owner& o) : owner(&o) {}
-  void run(const base::CancelFlag& cancel) override { (owner->*kWork)(cancel); }
-  Owner* owner;
-};
-
-// Who may touch what: everything belongs to the session's thread, but between submitting a task and
-// take_back() (or having waited for it), to the deep tier's: `deep` and what the `late` struct
-// holds by `read_text`; the sources, lists, ghost and `late_answer` too by `list_late` and
-// `ghost_late`. `text` and `answer` are only read there.
 struct Session::Impl {
-  explicit Impl(const Engine& engine);
+  Impl(std::shared_ptr<const Engine> engine, const EngineSlot* slot);
+  ~Impl();
 
-  void take_back();
-  bool engage();
-  void feed(const TypedText::Delta& delta);
+  // --- Edits (session.cpp).
+  void join(std::shared_ptr<const Engine> next);
+  void leave();
+  void take_new_engine();
+  void changed(const TypedText::Delta& delta);
   void block(std::uint64_t revision);
   void remember(const Edit& change);
-  void show(const ReplyBuffers& out);
-  bool may_have_ghost(const ReplyBuffers& out) const;
-  /// The places in `from.shown` that a ghost may begin with, likeliest first (offers bring no
-  /// ghost). Of all that is there: a word that was passed over stands behind the list and may still
-  /// be the likeliest. Returns how many; at most kBeam.
-  static std::size_t likeliest_starts(const ReplyBuffers& from,
-                                      std::array<std::size_t, GhostSearch::kBeam>& places);
-  void find_ghost(ReplyBuffers* out);
-  std::size_t ghost_starts(const ReplyBuffers& from, std::span<GhostStart> starts) const;
+  void wipe_answers();
 
-  // On the deep tier's thread.
-  void read_text(const base::CancelFlag& cancel);
-  void list_late(const base::CancelFlag& cancel);
-  void ghost_late(const base::CancelFlag& cancel);
+  // --- Decisions.
+  /// A bench that has read the field.
+  WorkbenchPool::Lease lease();
+  void answer_instantly(Workbench& bench);
+  void keep_for_later(Workbench& bench);
+  void pass_over(const ReplyBuffers& out);
 
-  // The parts of decide().
-  struct Question {
-    std::size_t wanted;
-    std::size_t searched;
-    bool ghost;
+  /// Counts the network's passes on a bench for the session, while it lives.
+  struct CountPasses {
+    CountPasses(Impl& i, const Workbench& b) : impl(&i), bench(&b), before(b.network_passes()) {}
+    CountPasses(const CountPasses&) = delete;
+    CountPasses& operator=(const CountPasses&) = delete;
+    ~CountPasses() { impl->network_passes += bench->network_passes() - before; }
+    Impl* impl;
+    const Workbench* bench;
+    std::uint64_t before;
   };
-  bool ask_decoder(const DecideOptions& options);
-  void answer_instantly();
-  void answer_deep();
-  void ask_later(bool list);
-  bool keeps_ghost(const ReplyBuffers& out) const;
-  void take_ghost(Reply* reply) const;
 
-  const Engine* engine;
-  TypedText text;
-  std::optional<NgramSource> ngrams;
-  std::optional<NetworkSource> network;
-  std::optional<DeepSource> deep;
-  std::vector<std::unique_ptr<OfferSource>> own_offers;
-  std::vector<OfferSource*> offers;  // the same
-  SearchSources instant;             // without the decoder
-  SearchSources sources;
-  TypingMemory memory;
-  ListBuilder lists;
-  PassedOver passed_over;
-  SourceTrust trust;
-  GhostSearch ghost_search;
-  ReplyBuffers answer;
+  // --- The decoder (session_deep.cpp).
+  /// The turn is the session's again; what was asked is forgotten.
+  void take_back();
+  /// What the worker has, done or not; nullptr where it has nothing.
+  std::unique_ptr<DeepTurn> fetch();
+  /// Counts what the turn has done, and leaves it for the next question; nullptr is nothing.
+  void finish(std::unique_ptr<DeepTurn> turn);
+  /// The turn, read, where that takes no pass. Else the worker has it (coming is List), or the
+  /// decoder says nothing (coming is Nothing).
+  std::unique_ptr<DeepTurn> ask_decoder(const DecideOptions& options);
+  /// The turn, read whatever that takes; nullptr where there is no decoder.
+  std::unique_ptr<DeepTurn> read_here();
+  void answer_deep(DeepTurn& turn, Workbench& bench);
+  /// The list that the worker has made becomes the answer. False where the decoder could not.
+  bool take_list_in_time();
+  void take_ghost(ReplyBuffers* out);
+  /// Sends the turn off for the ghost behind `list`, if one is wanted.
+  void ask_ghost(std::unique_ptr<DeepTurn> turn, const ReplyBuffers& list);
+  /// Whether the ghost that is shown begins with a word of `out`'s list, or goes on behind the typed
+  /// one.
+  bool keeps_ghost(std::string_view ghost, const ReplyBuffers& out) const;
 
-  FieldKind kind = FieldKind::Text;
-  std::uint64_t revision = 0;
+  std::shared_ptr<const Engine> engine;
+  const EngineSlot* slot;  // nullptr: the engine stays
+  std::uint64_t slot_version = 0;
+  SessionId id = kNoSession;
+
+  TextField field;
   std::uint64_t bytes_read = 0;
   std::int64_t edit_begin = 0;
   float edit_us = 0;
   bool offered = false;  // a list has been asked for since the last edit
-  std::array<std::uint16_t, CandidateRanker::kMost> rank_erases{};
+  std::uint64_t network_passes = 0;
 
-  // --- the deep tier
-  DeepService* service;
-  Question question{};
-  ReplyBuffers late_answer;
-  struct Late {
-    bool prepared = false;  // read_text: the decoder is at the caret
-    bool listed = false;    // list_late: late_answer holds the list
-    bool ghost = false;     // ghost_late: there is a ghost
-    float ghost_log_prob = 0;
-    std::uint32_t passes = 0;
-    std::int64_t done_ns = 0;  // when the last of these was
-    std::string ghost_text;
-  } late;
+  Question question;
+  std::unique_ptr<ReplyBuffers> answer = std::make_unique<ReplyBuffers>();  // of decide()
+  std::vector<HanWord> weighed;  // characters that the last list weighed
+  std::vector<float> rank_rows;  // what the ranker saw, if asked for
+  std::vector<std::string_view> rank_keys;
+  std::vector<std::uint16_t> rank_erases;
+
+  // --- The deep tier.
+  DeepService* service = nullptr;
+  std::unique_ptr<ReplyBuffers> late;  // of deep_reply(); made at the first question
+  DeepStatistics statistics;
+  DeepStatistics turn_began;  // of the turn's source, when it was asked
   std::int64_t asked_ns = 0;
-  bool submitted = false;      // read_text runs, or ran, on the other thread
-  std::size_t list_task = 0;   // its number among the line's tasks; 0: none to come
-  std::size_t ghost_task = 0;  // the same
-  bool list_is_late = false;   // the ghost is for late_answer
-  Work<Impl, &Impl::read_text> read_work{*this};
-  Work<Impl, &Impl::list_late> list_work{*this};
-  Work<Impl, &Impl::ghost_late> ghost_work{*this};
+  enum class Coming : std::uint8_t {
+    Nothing,
+    List,
+    Ghost
+  } coming = Coming::Nothing;    // by the worker
+  bool list_is_late = false;     // the ghost is for `late`
   std::optional<DeepLine> line;  // last: its end waits for the worker
 };
 

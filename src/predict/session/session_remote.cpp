@@ -6,8 +6,8 @@
 namespace laya::predict {
 
 std::optional<RemotePrompt> Session::remote_prompt() const {
-  const TypedText& text = impl_->text;
-  if (field_is_blocked(impl_->kind) || text.ends_in_half_character() || text.in_address() ||
+  const TypedText& text = impl_->field.text;
+  if (field_is_blocked(impl_->field.kind) || text.ends_in_half_character() || text.in_address() ||
       !text.rest_of_word().empty()) {
     return std::nullopt;
   }
@@ -23,7 +23,7 @@ std::optional<RemotePrompt> Session::remote_prompt() const {
     return std::nullopt;
   }
   const std::size_t open = std::min(text.open_word().size(), before.size());
-  return RemotePrompt(impl_->revision, before, open);
+  return RemotePrompt(impl_->field.revision, before, open);
 }
 
 }  // namespace laya::predict

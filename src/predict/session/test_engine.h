@@ -64,22 +64,48 @@ inline Mixing even_mixing() {
   return mixing;
 }
 
+/// The parts of those engines, to add to.
+inline EngineParts table_parts() {
+  EngineParts parts;
+  parts.ngrams = {std::shared_ptr<void>(), &test_table()};  // lives as long as the program
+  return parts;
+}
+inline EngineParts network_parts() {
+  EngineParts parts;
+  parts.network = test_network();
+  parts.tokenizer = test_tokenizer();
+  return parts;
+}
+inline EngineParts full_parts() {
+  EngineParts parts = network_parts();
+  parts.ngrams = table_parts().ngrams;
+  return parts;
+}
+inline std::shared_ptr<const Engine> build_or_abort(EngineParts parts,
+                                                    const EngineOptions& options = {}) {
+  auto engine = Engine::build(std::move(parts), options);
+  if (!engine) {
+    ADD_FAILURE() << engine.error().message;
+    std::abort();
+  }
+  return *engine;
+}
+
 /// The table alone: what it says is known, so is what must be offered.
 inline const Engine& table_engine() {
-  static const auto engine = Engine::from_parts(nullptr, nullptr, &test_table(), {});
+  static const auto engine = build_or_abort(table_parts());
   return *engine;
 }
 
 /// Both sources, even shares.
 inline const Engine& full_engine() {
   static const Mixing mixing = even_mixing();
-  static const auto engine =
-      Engine::from_parts(test_network(), test_tokenizer(), &test_table(), {.mixing = &mixing});
+  static const auto engine = build_or_abort(full_parts(), {.mixing = &mixing});
   return *engine;
 }
 
 inline const Engine& network_engine() {
-  static const auto engine = Engine::from_parts(test_network(), test_tokenizer(), nullptr, {});
+  static const auto engine = build_or_abort(network_parts());
   return *engine;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "predict/engine/engine.h"
@@ -26,29 +27,29 @@ inline EnginePaths shipped_paths() {
   return paths;
 }
 
-inline Engine open_or_fail(const EnginePaths& paths) {
+inline std::shared_ptr<const Engine> open_or_fail(const EnginePaths& paths) {
   auto engine = Engine::open(paths, {});
   if (!engine) {
     ADD_FAILURE() << engine.error().message;
     std::abort();
   }
-  return std::move(*engine);
+  return *engine;
 }
 
 inline const Engine& shipped_engine() {
-  static const Engine engine = open_or_fail(shipped_paths());
-  return engine;
+  static const auto engine = open_or_fail(shipped_paths());
+  return *engine;
 }
 
 /// The same without the network, for tests that type much.
 inline const Engine& shipped_table_engine() {
-  static const Engine engine = [] {
+  static const auto engine = [] {
     EnginePaths paths = shipped_paths();
     paths.network_path.clear();
     paths.ranker_path.clear();
     return open_or_fail(paths);
   }();
-  return engine;
+  return *engine;
 }
 
 }  // namespace laya::predict

@@ -152,6 +152,23 @@ TypedText::Delta TypedText::assign(std::string_view before, std::string_view aft
   return delta;
 }
 
+TypedText::Delta TypedText::change_since(std::string_view seen, std::uint64_t seen_cut) const {
+  // Both as slices of the field, by absolute place.
+  if (cut_bytes_ >= seen_cut && cut_bytes_ - seen_cut <= seen.size()) {
+    const auto dropped = static_cast<std::size_t>(cut_bytes_ - seen_cut);
+    const std::string_view overlap = seen.substr(dropped);
+    const auto common = static_cast<std::size_t>(
+        std::mismatch(overlap.begin(), overlap.end(), before_.begin(), before_.end()).first -
+        overlap.begin());
+    if (common > 0 || dropped == 0) {
+      return {.erased = overlap.size() - common,
+              .inserted = before_.size() - common,
+              .dropped = dropped};
+    }
+  }
+  return {.erased = seen.size(), .inserted = before_.size(), .dropped = 0};
+}
+
 bool TypedText::can_erase(std::size_t before, std::size_t after) const {
   const std::size_t own = before_.size() - (owed_ ? 1 : 0);
   return before <= own && after <= after_.size();

@@ -28,6 +28,10 @@ class TypedText {
     std::size_t dropped = 0;
   };
 
+  /// What became of a text that was `seen` (its front at place `seen_cut` of the field), so that it
+  /// is this one now: common front kept. Nothing: all zero.
+  Delta change_since(std::string_view seen, std::uint64_t seen_cut) const;
+
   /// Replaces everything. The delta tells how the kept text changed (common front kept), so that
   /// models need not start again.
   Delta assign(std::string_view before, std::string_view after, LeftEdge left_edge);
