@@ -171,7 +171,7 @@ void DeepTurn::find_ghost(const base::CancelFlag& cancel) {
   const std::size_t nodes = request.cache->node_count();
   const Result<bool> found = ghost.search(request);
   if (request.cache->node_count() > nodes) {
-    request.cache->drop_nodes_from(static_cast<model::NodeId>(nodes));
+    request.cache->drop_nodes_from(static_cast<model::KvNodeId>(nodes));
   }
   passes_ += static_cast<std::uint32_t>(ghost.passes());
   if (found && *found) {
