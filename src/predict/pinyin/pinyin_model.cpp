@@ -7,6 +7,14 @@
 #include "text/tokenizer.h"
 
 namespace laya::predict {
+namespace {
+
+// A character that the table does not know is one of some ten thousand such (ln 1/10,000), and
+// shares what it gives to all that is unknown: with the whole of it, rare characters would outdo
+// common ones.
+constexpr float kLogUnknownShare = -9.2F;
+
+}  // namespace
 
 PinyinModel::PinyinModel(const Engine& engine, pinyin::PinyinData data)
     : engine_(&engine), data_(std::move(data)) {
@@ -29,6 +37,12 @@ PinyinModel::PinyinModel(const Engine& engine, pinyin::PinyinData data)
       units_[i] = engine.ngrams()->find(text);
     }
   }
+}
+
+float log_prob_by_table(const model::NgramModel& table, const model::NgramContext& state,
+                        model::WordId character) {
+  return table.log_prob(state, character) +
+         (character == model::kUnknownWord ? kLogUnknownShare : 0.0F);
 }
 
 }  // namespace laya::predict

@@ -33,4 +33,8 @@ class PinyinModel {
   std::vector<model::WordId> units_;
 };
 
+/// ln p(character | state) by the table; what it does not know shares what it gives to the unknown.
+float log_prob_by_table(const model::NgramModel& table, const model::NgramContext& state,
+                        model::WordId character);
+
 }  // namespace laya::predict

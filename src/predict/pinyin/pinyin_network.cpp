@@ -10,10 +10,23 @@ namespace {
 
 constexpr std::size_t kTable = 2 * PinyinNetwork::kMaxNodes;
 
+// Context is cut at every 64th token only, so that a text which grows is not read again at each
+// word.
+constexpr std::size_t kCutTokens = 64;
+
 std::size_t place_of(PinyinNetwork::Node parent, TokenId token) {
-  // Fibonacci hashing (Knuth 1998, section 6.4) of both numbers.
+  // Fibonacci hashing (Knuth 1998, section 6.4) of both numbers; the product's upper bits are the
+  // mixed ones.
+  constexpr int kUnmixedBits = 40;
   const std::uint64_t key = (std::uint64_t{parent} << 32) | token;
-  return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 40) % kTable;
+  return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> kUnmixedBits) % kTable;
+}
+
+Status not_cancelled(const base::CancelFlag* cancel) {
+  if (cancel != nullptr && cancel->cancelled()) {
+    return Error{ErrorCode::Cancelled, "pinyin network: cancelled"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -28,7 +41,7 @@ PinyinNetwork::PinyinNetwork(const Engine& engine)
       hidden_(model::kMaxColumns * network_->config().embedding_dim) {
   nodes_.reserve(kMaxNodes);
   missing_.reserve(kMaxWanted);
-  nodes_.push_back({0, 0, 0, 0});
+  nodes_.push_back({0, 0, 0, 0, false});
 }
 
 void PinyinNetwork::clear() {
@@ -39,13 +52,59 @@ void PinyinNetwork::clear() {
   std::fill(slots_.begin(), slots_.end(), Slot{});
 }
 
-Status PinyinNetwork::set_context(std::string_view before) {
+void PinyinNetwork::enter(Node node) {
+  std::size_t at = place_of(nodes_[node].parent, nodes_[node].token);
+  while (table_[at] != 0) {
+    at = (at + 1) % kTable;
+  }
+  table_[at] = node + 1;
+}
+
+void PinyinNetwork::keep_only(std::span<Node> kept) {
+  nodes_[kRoot].is_kept = true;
+  for (Node node : kept) {
+    for (; !nodes_[node].is_kept; node = nodes_[node].parent) {
+      nodes_[node].is_kept = true;
+    }
+  }
+  // A parent is named before its children, so it has its new number before they ask for it. The
+  // table holds the new numbers meanwhile: it is made anew in any case.
+  Node count = 0;
+  for (Node old = 0; old < nodes_.size(); ++old) {
+    Entry entry = nodes_[old];
+    if (!entry.is_kept) {
+      if (entry.state != kNone) {
+        slots_[entry.state] = {};
+      }
+      continue;
+    }
+    entry.is_kept = false;
+    entry.parent = table_[entry.parent];
+    if (old == kRoot) {
+      entry.parent = kRoot;
+    } else if (entry.state != kNone) {
+      slots_[entry.state].node = count;
+    }
+    table_[old] = count;
+    nodes_[count++] = entry;
+  }
+  for (Node& node : kept) {
+    node = table_[node];
+  }
+  nodes_.resize(count);
+  std::fill(table_.begin(), table_.end(), 0U);
+  for (Node node = kRoot + 1; node < count; ++node) {
+    enter(node);
+  }
+}
+
+Status PinyinNetwork::set_context(std::string_view before, const base::CancelFlag* cancel) {
   clear();
   wanted_context_.clear();
   tokenizer_->encode(before, wanted_context_);
   if (wanted_context_.size() > kContextTokens) {
-    // Cut at every 64th token only, so that a text which grows is not read again at each word.
-    const std::size_t over = (wanted_context_.size() - kContextTokens + 63) / 64 * 64;
+    const std::size_t over =
+        (wanted_context_.size() - kContextTokens + kCutTokens - 1) / kCutTokens * kCutTokens;
     wanted_context_.erase(wanted_context_.begin(),
                           wanted_context_.begin() + static_cast<std::ptrdiff_t>(over));
   }
@@ -62,6 +121,9 @@ Status PinyinNetwork::set_context(std::string_view before) {
     }
   }
   for (; read < wanted_context_.size(); ++read) {
+    if (auto done = not_cancelled(cancel); !done) {
+      return done;
+    }
     if (auto done = network_->advance(*workspace_, state, wanted_context_[read]); !done) {
       return done;
     }
@@ -83,7 +145,7 @@ PinyinNetwork::Node PinyinNetwork::child(Node parent, TokenId token) {
   if (nodes_.size() == kMaxNodes) {
     return kRoot;
   }
-  nodes_.push_back({parent, token, 0, kNone});
+  nodes_.push_back({parent, token, 0, kNone, false});
   table_[at] = static_cast<std::uint32_t>(nodes_.size());
   return table_[at] - 1;
 }
@@ -139,7 +201,30 @@ Status PinyinNetwork::pass(std::span<const Node> nodes) {
   return done;
 }
 
-Status PinyinNetwork::compute(std::span<const Node> wanted) {
+std::size_t PinyinNetwork::missing_above(Node node, std::size_t most) const {
+  std::size_t missing = 0;
+  for (; missing < most && !is_computed(node); node = nodes_[node].parent) {
+    ++missing;
+  }
+  return missing;
+}
+
+Status PinyinNetwork::reach(Node node, const base::CancelFlag* cancel) {
+  // Down from the state that is there, a stretch at a time: compute() takes so many at once.
+  while (!is_computed(node)) {
+    const std::size_t missing = missing_above(node, nodes_.size());
+    Node target = node;
+    for (std::size_t up = kMaxWanted; up < missing; ++up) {
+      target = nodes_[target].parent;
+    }
+    if (auto done = compute(std::span(&target, 1), cancel); !done) {
+      return done;
+    }
+  }
+  return {};
+}
+
+Status PinyinNetwork::compute(std::span<const Node> wanted, const base::CancelFlag* cancel) {
   ++round_;
   missing_.clear();
   for (Node node : wanted) {
@@ -156,12 +241,18 @@ Status PinyinNetwork::compute(std::span<const Node> wanted) {
     }
   }
   while (!missing_.empty()) {
+    if (auto done = not_cancelled(cancel); !done) {
+      return done;
+    }
     // Those whose parents are there, as many as one pass takes.
     const auto ready_end = std::partition(missing_.begin(), missing_.end(), [&](Node node) {
       return is_computed(nodes_[node].parent);
     });
     const auto ready = static_cast<std::size_t>(ready_end - missing_.begin());
     const std::size_t count = std::min(ready, model::kMaxColumns);
+    if (count == 0) {
+      return Error{ErrorCode::Internal, "pinyin network: a node's parent has no state"};
+    }
     if (auto done = pass(std::span(missing_).first(count)); !done) {
       return done;
     }

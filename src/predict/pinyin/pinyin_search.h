@@ -12,6 +12,10 @@
 // Score: ln p by the word model, ln p by table and network (mixed evenly at each character, so that
 // one of the two may be at a loss), weighted, and penalties (PinyinWeights). Each judges the whole
 // sentence, so a further judge (the decoder) can be added afterwards.
+//
+// Bounded by numbers, whatever is typed: kMaxLetters letters, kBeam hypotheses a place, kByNetwork
+// words a letter for the network, PinyinNetwork::kMaxNodes texts in its tree. When the tree is full,
+// what no hypothesis needs is given back; nothing is computed again for that.
 #pragma once
 
 #include <cstdint>
@@ -21,58 +25,37 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel_flag.h"
 #include "base/result.h"
 #include "model/ngram/ngram.h"
 #include "pinyin/paths.h"
 #include "predict/pinyin/pinyin_english.h"
+#include "predict/pinyin/pinyin_hypothesis.h"
 #include "predict/pinyin/pinyin_model.h"
 #include "predict/pinyin/pinyin_network.h"
 
 namespace laya::predict {
 
-/// Chosen on dev (pinyin_search.cpp tells how); natural logarithms.
-struct PinyinWeights {
-  float words = 0.44F;       ///< of the input method's word model
-  float characters = 0.57F;  ///< of table and network, mixed evenly at each character
-  float shortened = -5;      ///< each syllable written by its initial
-  float open = -1;           ///< the last syllable, if unfinished or written by its initial
-  float literal = -12;       ///< each letter that stays a letter
-  float english = 2;         ///< each English word: rarer in text than among what is typed so
-};
-
-/// A beginning of a sentence, up to some place between letters.
-struct PinyinHypothesis {
-  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-
-  std::uint32_t previous = kNone;  ///< the hypothesis before its last word
-  pinyin::WordIndex word = kNone;  ///< kNone: an English word or the letters themselves
-  model::WordId english = model::kUnknownWord;  ///< of the table; kUnknownWord: none
-  std::uint16_t begin = 0;                      ///< the letters of its last word
-  std::uint16_t end = 0;
-  pinyin::LastSyllable last = pinyin::LastSyllable::Whole;
-  PinyinNetwork::Node node = PinyinNetwork::kRoot;
-  std::uint64_t text_hash = 0;
-  std::uint16_t english_words = 0;
-  // Natural logarithms of the whole.
-  float words = 0;
-  float characters = 0;
-  float penalty = 0;  ///< < 0: not spelt in full
-  float total = 0;    ///< by PinyinWeights
-  pinyin::WordState word_state;
-  model::NgramContext table_state;
-};
-
 /// One thread. Allocates nothing after its first long inputs. `model` must outlive it.
 class PinyinSearch {
  public:
-  /// Hypotheses kept at a place.
-  static constexpr std::size_t kBeam = 20;
+  static constexpr std::size_t kBeam = 20;           ///< hypotheses kept at a place
+  static constexpr std::size_t kWordsOfStart = 128;  ///< looked at, of those of one place's paths
+  static constexpr std::size_t kByTable = 192;       ///< of them, judged by the table
+  static constexpr std::size_t kByNetwork = 80;      ///< of those, by the network
+
+  /// Longest input. Somebody who writes without ever choosing commits after a sentence or two, some
+  /// 200 letters at most; each letter costs memory and is looked at again at each choice.
+  static constexpr std::size_t kMaxLetters = pinyin::Paths::kMaxLetters;
 
   explicit PinyinSearch(const PinyinModel& model, const PinyinWeights& weights = {});
 
-  /// The text before the letters; takes all letters back.
-  Status set_context(std::string_view before);
-  Status push(char letter);
+  /// The text before the letters; takes all letters back. Cancelled: no letters, and no context.
+  Status set_context(std::string_view before, const base::CancelFlag* cancel = nullptr);
+  /// One letter more. TooLarge: kMaxLetters are there, or their readings fill the network's tree;
+  /// Cancelled. On an error the letter is not taken and all is as before. A few ms at most, for the
+  /// worst letters (`ssss`) some 30.
+  Status push(char letter, const base::CancelFlag* cancel = nullptr);
   void pop();
   std::string_view letters() const { return paths_.letters(); }
   const pinyin::Paths& paths() const { return paths_; }
@@ -104,14 +87,18 @@ class PinyinSearch {
   std::span<const PinyinHypothesis> column(std::size_t place) const;
   void begin_again();
   void collect_edges(std::span<const pinyin::Path> paths);
-  void draft();
+  Status draft(const base::CancelFlag* cancel);
   void judge_by_table();
   void add_english();
   void add_begun_english();
   std::span<const TokenId> tokens_read(const PinyinHypothesis& candidate);
   Result<float> log_prob_of_english(PinyinHypothesis* candidate);
   Result<float> log_prob_of_word(PinyinHypothesis* candidate);
-  Status judge_by_network();
+  bool is_wanted(PinyinNetwork::Node node) const;
+  void want(PinyinNetwork::Node node);
+  Status judge_by_network(const base::CancelFlag* cancel);
+  Status make_room();
+  Status find_candidates(char letter, const base::CancelFlag* cancel);
   void add_letter_itself();
   float total_of(const PinyinHypothesis& hypothesis) const;
   void order_best();
@@ -129,12 +116,11 @@ class PinyinSearch {
   std::vector<Edge> of_start_;
   std::vector<Draft> drafts_;
   std::vector<PinyinHypothesis> candidates_;
-  std::vector<PinyinNetwork::Node> wanted_;
+  std::vector<PinyinNetwork::Node> wanted_;  // states that this letter asks about
+  std::size_t missing_ = 0;                  // of them, not there yet
+  std::vector<PinyinNetwork::Node> kept_;    // of hypotheses_, while the tree makes room
   std::vector<TokenId> read_;
   std::vector<PinyinHypothesis> best_;
 };
-
-/// The word model's state behind `before`: its last words, cut as is likeliest.
-pinyin::WordState word_state_behind(const pinyin::WordModel& words, std::string_view before);
 
 }  // namespace laya::predict

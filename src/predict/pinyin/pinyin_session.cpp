@@ -8,57 +8,123 @@
 namespace laya::predict {
 namespace {
 
-constexpr std::size_t kKeptContext = 1024;  // bytes
+// Of the text before: the network reads 128 tokens, some 400 bytes of Chinese or 600 of English.
+constexpr std::size_t kKeptContextBytes = 1024;
+static_assert(field::kMaxPinyinLetters == PinyinSearch::kMaxLetters);
+
+// Room for a usual list from the start.
+constexpr std::size_t kUsualCandidates = 128;
+constexpr std::size_t kUsualTextBytes = 128;  // of one: a sentence of forty characters
+
+// What reorder() may ask of the decoder: 128 tokens of context and readings of a sentence each.
+constexpr std::size_t kScorerTokens = 512;
+constexpr std::size_t kScorerNodes = 1024;
 
 }  // namespace
 
-const char* pinyin_kind_name(PinyinKind kind) {
-  switch (kind) {
-    case PinyinKind::Sentence:
-      return "sentence";
-    case PinyinKind::Word:
-      return "word";
-    case PinyinKind::Letters:
-      return "letters";
-  }
-  return "sentence";
-}
-
 PinyinSession::PinyinSession(const PinyinModel& model, const PinyinOptions& options)
     : model_(&model), options_(options), search_(model, options.weights) {
-  texts_.reserve(16384);
-  places_.reserve(128);
-  candidates_.reserve(128);
+  texts_.reserve(kUsualCandidates * kUsualTextBytes);
+  places_.reserve(kUsualCandidates);
+  candidates_.reserve(kUsualCandidates);
 }
 
-Status PinyinSession::set_context(std::string_view before) {
-  if (before.size() > kKeptContext) {
-    before.remove_prefix(before.size() - kKeptContext);
+// Text and letters, and all that was made of them.
+void PinyinSession::forget() {
+  before_.clear();
+  typed_rest_.clear();
+  texts_.clear();
+  places_.clear();
+  candidates_.clear();
+  scorer_.reset();
+}
+
+// What was listed is of other letters.
+void PinyinSession::changed() {
+  listed_ = false;
+  deep_scores_.clear();
+}
+
+Status PinyinSession::set_context(std::string_view before, FieldKind kind,
+                                  const base::CancelFlag* cancel) {
+  kind_ = kind;
+  refusal_ = PinyinRefusal::None;
+  changed();
+  if (field::field_is_blocked(kind)) {
+    forget();
+    before = {};
+  } else if (before.size() > kKeptContextBytes) {
+    before.remove_prefix(before.size() - kKeptContextBytes);
     while (!before.empty() && (static_cast<unsigned char>(before.front()) & 0xC0) == 0x80) {
       before.remove_prefix(1);
     }
   }
   before_ = before;
-  listed_ = false;
-  deep_scores_.clear();
-  return search_.set_context(before_);
+  bytes_read_ += before.size();
+  const Status done = search_.set_context(before_, cancel);
+  context_read_ = done.has_value();
+  return done;
 }
 
-Status PinyinSession::type(std::string_view letters) {
-  listed_ = false;
-  deep_scores_.clear();
-  for (const char letter : letters) {
-    if (auto done = search_.push(letter == ' ' ? '\'' : letter); !done) {
+Status PinyinSession::take(std::string_view letters, const base::CancelFlag* cancel) {
+  if (!context_read_) {
+    if (auto done = search_.set_context(before_, cancel); !done) {
       return done;
     }
+    context_read_ = true;
+  }
+  for (const char letter : letters) {
+    if (cancel != nullptr && cancel->cancelled()) {
+      return Error{ErrorCode::Cancelled, "pinyin: cancelled"};
+    }
+    if (auto done = search_.push(letter == ' ' ? '\'' : letter, cancel); !done) {
+      return done;
+    }
+    ++bytes_read_;
+    changed();
   }
   return {};
 }
 
+Status PinyinSession::type(std::string_view letters, const base::CancelFlag* cancel) {
+  if (field::field_is_blocked(kind_)) {
+    return {};  // not even their number is looked at
+  }
+  const Status done = take(letters, cancel);
+  refusal_ = PinyinRefusal::None;
+  if (!done) {
+    refusal_ = done.error().code == ErrorCode::TooLarge ? PinyinRefusal::TooManyLetters
+                                                        : PinyinRefusal::Failed;
+  }
+  return done;
+}
+
 void PinyinSession::erase() {
-  listed_ = false;
-  deep_scores_.clear();
+  refusal_ = PinyinRefusal::None;
+  changed();
   search_.pop();
+}
+
+Status PinyinSession::set_letters(std::string_view letters, const base::CancelFlag* cancel) {
+  if (field::field_is_blocked(kind_)) {
+    return {};
+  }
+  std::size_t common = 0;
+  while (common < std::min(letters.size(), search_.letters().size()) &&
+         (letters[common] == ' ' ? '\'' : letters[common]) == search_.letters()[common]) {
+    ++common;
+  }
+  while (search_.letters().size() > common) {
+    erase();
+  }
+  return type(letters.substr(common), cancel);
+}
+
+PinyinReply PinyinSession::reply() {
+  if (field::field_is_blocked(kind_)) {
+    return {.refusal = PinyinRefusal::FieldBlocked};
+  }
+  return {.letters = letters(), .candidates = candidates(), .refusal = refusal_};
 }
 
 bool PinyinSession::blocks(std::size_t begin) const {
@@ -176,6 +242,9 @@ std::span<const PinyinCandidate> PinyinSession::candidates() {
 }
 
 Status PinyinSession::reorder(const base::CancelFlag* cancel) {
+  if (field::field_is_blocked(kind_)) {
+    return {};
+  }
   const DeepModel* deep = model_->engine().deep();
   if (deep == nullptr) {
     return Error{ErrorCode::BadArgument, "pinyin: no decoder to reorder by"};
@@ -183,8 +252,9 @@ Status PinyinSession::reorder(const base::CancelFlag* cancel) {
   if (scorer_ == nullptr) {
     scorer_ = std::make_unique<SentenceScorer>(
         deep->decoder(), deep->tokenizer(),
-        SentenceScorerOptions{.threads = model_->engine().threads(),
-                              .keys_and_values = {.capacity_tokens = 512, .tree_nodes = 1024}});
+        SentenceScorerOptions{
+            .threads = model_->engine().threads(),
+            .keys_and_values = {.capacity_tokens = kScorerTokens, .tree_nodes = kScorerNodes}});
   }
   const auto best = search_.best();
   const std::size_t count = std::min(best.size(), options_.reordered);

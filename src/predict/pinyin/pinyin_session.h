@@ -2,7 +2,8 @@
 //
 // What an input method's engine calls. It decides nothing about windows or keys: it is told the
 // text before the caret, letters typed and taken back, and which candidate was chosen. Letters
-// typed are never changed; the raw letters are always among the candidates.
+// typed are never changed; the raw letters are always among the candidates. A field that is not
+// plain text gives its bytes to nobody: they are neither kept nor looked at.
 //
 //   PinyinModel model(*engine, *pinyin::load_libime({}));     // once
 //   PinyinSession session(model);                             // one per text field
@@ -21,28 +22,19 @@
 
 #include "base/cancel_flag.h"
 #include "base/result.h"
+#include "field/field_text.h"
+#include "field/pinyin_reply.h"
 #include "predict/deep/sentence_scorer.h"
 #include "predict/pinyin/pinyin_search.h"
 
 namespace laya::predict {
 
-enum class PinyinKind : std::uint8_t {
-  Sentence,  ///< a reading of all the letters
-  Word,      ///< a word for the first of them
-  Letters,   ///< the letters as typed
-};
-
-/// "sentence", "word", "letters".
-const char* pinyin_kind_name(PinyinKind kind);
-
-struct PinyinCandidate {
-  std::string_view text;
-  /// Letters that it stands for, from the first; the rest stays typed when it is chosen.
-  std::uint16_t consumed = 0;
-  PinyinKind kind = PinyinKind::Sentence;
-  float score =
-      0;  ///< of sentences, natural logarithm, not normalised; of words ln p without context
-};
+using field::FieldKind;
+using field::pinyin_kind_name;
+using field::PinyinCandidate;
+using field::PinyinKind;
+using field::PinyinRefusal;
+using field::PinyinReply;
 
 struct PinyinOptions {
   std::size_t sentences = 10;  ///< most of them in the list
@@ -59,18 +51,28 @@ class PinyinSession {
  public:
   explicit PinyinSession(const PinyinModel& model, const PinyinOptions& options = {});
 
-  /// The text left of the caret (any bytes; its end counts). Takes all letters back.
-  Status set_context(std::string_view before);
+  /// The text left of the caret (any bytes; its end counts), and what the field is for. Takes all
+  /// letters back; a blocked field's text is not looked at, and all that was kept is forgotten.
+  /// Cancelled: the context is read again at the next letter.
+  Status set_context(std::string_view before, FieldKind kind = FieldKind::Text,
+                     const base::CancelFlag* cancel = nullptr);
   /// Letters typed. a-z spell; an apostrophe or a space ends a syllable; everything else stays as
-  /// it is. TooLarge beyond Paths::kMaxLetters (what fits was taken).
-  Status type(std::string_view letters);
+  /// it is. In a blocked field nothing happens. TooLarge beyond PinyinSearch::kMaxLetters;
+  /// Cancelled. On an error what fits was taken: letters().
+  Status type(std::string_view letters, const base::CancelFlag* cancel = nullptr);
   /// Takes the last letter back.
   void erase();
+  /// Makes `letters` what is typed: takes back what differs, types the rest. Errors: type()'s.
+  Status set_letters(std::string_view letters, const base::CancelFlag* cancel = nullptr);
   std::string_view letters() const { return search_.letters(); }
 
   /// Sentences, likeliest first, then words for the first letters (longest first), then the letters
   /// themselves. Every text once. Valid until the next call that is not const.
   std::span<const PinyinCandidate> candidates();
+
+  /// letters(), candidates() and what became of the last letters typed, as front ends and the wire
+  /// speak of it. Valid until the next call that is not const.
+  PinyinReply reply();
 
   /// Puts the sentences in the order of both tiers. Needs Engine::deep(): BadArgument without;
   /// Cancelled. Passes over the decoder's weights: some 10 ms each. The next letter begins again
@@ -83,6 +85,10 @@ class PinyinSession {
 
   const PinyinSearch& search() const { return search_; }
 
+  /// Bytes of text and letters that were looked at since the session was made. Stays 0 in a blocked
+  /// field: tested.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
  private:
   struct Place {
     std::size_t begin;
@@ -94,6 +100,10 @@ class PinyinSession {
   void add_sentences(Blocked which);
   void add_words();
 
+  void forget();
+  void changed();
+  Status take(std::string_view letters, const base::CancelFlag* cancel);
+
   const PinyinModel* model_;
   PinyinOptions options_;
   PinyinSearch search_;
@@ -104,7 +114,11 @@ class PinyinSession {
   std::vector<Place> places_;
   std::vector<PinyinCandidate> candidates_;
   std::vector<float> deep_scores_;  // of best(), where reorder() ran
+  std::uint64_t bytes_read_ = 0;
+  FieldKind kind_ = FieldKind::Text;
+  PinyinRefusal refusal_ = PinyinRefusal::None;
   bool listed_ = false;
+  bool context_read_ = false;  // search_ stands behind before_
 };
 
 }  // namespace laya::predict

@@ -179,6 +179,78 @@ TEST(PinyinSession, RefusesEndlessInput) {
   EXPECT_EQ(session.letters(), letters);
 }
 
+TEST(PinyinSession, TellsWhyLettersWereNotTaken) {
+  PinyinSession session(small_model());
+  ASSERT_TRUE(session.set_context(""));
+  ASSERT_TRUE(session.type(std::string(PinyinSearch::kMaxLetters, 'a')));
+  EXPECT_EQ(session.reply().refusal, PinyinRefusal::None);
+  EXPECT_EQ(session.type(std::string(100000, 'a')).error().code, ErrorCode::TooLarge);
+  const PinyinReply reply = session.reply();
+  EXPECT_EQ(reply.refusal, PinyinRefusal::TooManyLetters);
+  EXPECT_EQ(reply.letters.size(), PinyinSearch::kMaxLetters);
+  EXPECT_FALSE(reply.candidates.empty());
+  session.erase();
+  EXPECT_EQ(session.reply().refusal, PinyinRefusal::None);
+}
+
+TEST(PinyinSession, TakesLettersAsAWhole) {
+  PinyinSession whole(small_model());
+  PinyinSession typed(small_model());
+  ASSERT_TRUE(whole.set_context("我"));
+  ASSERT_TRUE(typed.set_context("我"));
+  ASSERT_TRUE(whole.set_letters("womenqux"));
+  ASSERT_TRUE(whole.set_letters("women mingtian"));
+  ASSERT_TRUE(typed.type("women mingtian"));
+  EXPECT_EQ(whole.letters(), "women'mingtian");
+  EXPECT_EQ(list(whole), list(typed));
+  ASSERT_TRUE(whole.set_letters(""));
+  EXPECT_TRUE(list(whole).empty());
+}
+
+TEST(PinyinSession, StopsWhenCancelledAndGoesOnWhereItWas) {
+  PinyinSession session(small_model());
+  base::CancelFlag cancel;
+  cancel.cancel();
+  EXPECT_EQ(session.set_context("我们明天", FieldKind::Text, &cancel).error().code,
+            ErrorCode::Cancelled);
+  EXPECT_EQ(session.type("nihao", &cancel).error().code, ErrorCode::Cancelled);
+  EXPECT_EQ(session.reply().refusal, PinyinRefusal::Failed);
+  EXPECT_TRUE(session.letters().empty());
+  ASSERT_TRUE(session.type("nihao"));
+  PinyinSession straight(small_model());
+  ASSERT_TRUE(straight.set_context("我们明天"));
+  ASSERT_TRUE(straight.type("nihao"));
+  EXPECT_EQ(list(session), list(straight));
+  EXPECT_FLOAT_EQ(session.candidates()[0].score, straight.candidates()[0].score);
+}
+
+TEST(PinyinSession, KeepsNoLetterOfABlockedField) {
+  for (const FieldKind kind :
+       {FieldKind::Password, FieldKind::Pin, FieldKind::Private, FieldKind::Terminal}) {
+    PinyinSession session(small_model());
+    ASSERT_TRUE(session.set_context("secret", kind));
+    ASSERT_TRUE(session.type("nihao"));
+    ASSERT_TRUE(session.set_letters("womenqu"));
+    session.erase();
+    EXPECT_TRUE(session.reorder());
+    EXPECT_TRUE(session.letters().empty());
+    EXPECT_TRUE(session.candidates().empty());
+    EXPECT_EQ(session.reply().refusal, PinyinRefusal::FieldBlocked);
+    EXPECT_EQ(session.commit(0).error().code, ErrorCode::BadArgument);
+    EXPECT_EQ(session.bytes_read(), 0U);
+    // Text before and after it is read as if the field had never been.
+    ASSERT_TRUE(session.set_context("我"));
+    ASSERT_TRUE(session.type("nihao"));
+    EXPECT_EQ(list(session).at(0), first_for(small_model(), "我", "nihao"));
+    const std::uint64_t read = session.bytes_read();
+    EXPECT_EQ(read, std::string_view("我nihao").size());
+    ASSERT_TRUE(session.set_context("我nihao", kind));
+    EXPECT_TRUE(session.letters().empty()) << "what waited is dropped";
+    ASSERT_TRUE(session.type("hunter"));
+    EXPECT_EQ(session.bytes_read(), read);
+  }
+}
+
 TEST(PinyinSession, NeedsADecoderToReorder) {
   PinyinSession session(small_model());
   ASSERT_TRUE(session.set_context(""));
@@ -249,6 +321,19 @@ TEST_F(RealPinyin, AllocatesNothingOnceWarm) {
   const std::uint64_t before = base::allocations_so_far();
   type_all();
   EXPECT_EQ(base::allocations_so_far() - before, 0U);
+}
+
+// What looped for ever: more letters than the network's tree once held texts for.
+TEST_F(RealPinyin, EndsForMoreLettersThanTheTreeHolds) {
+  PinyinSession session(*real_model());
+  std::string letters;
+  while (letters.size() < 700) letters += "woxiang";
+  ASSERT_TRUE(session.set_context(""));
+  EXPECT_EQ(session.type(letters).error().code, ErrorCode::TooLarge);
+  EXPECT_EQ(session.letters(), letters.substr(0, PinyinSearch::kMaxLetters));
+  EXPECT_TRUE(list(session).at(0).starts_with("我想我想"));
+  ASSERT_TRUE(session.set_letters(letters.substr(0, 210) + "ni"));
+  EXPECT_TRUE(list(session).at(0).ends_with("我想你")) << "letters taken back leave readings";
 }
 
 // Of many states held at once, one that a later word asks for was given up for a new one.
