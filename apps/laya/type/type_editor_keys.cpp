@@ -155,6 +155,9 @@ bool TypeEditor::compose(const Key& key) {
   if (!answer.taken) {
     return false;
   }
+  if (answer.refusal == field::PinyinRefusal::TooManyLetters) {
+    notice_ = "pinyin: no more letters before some are chosen";
+  }
   ++keys_;
   if (is_composing()) {
     stale_ = true;
