@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "simd/dispatch.h"
+
 namespace laya::apps {
 namespace {
 
@@ -44,6 +46,10 @@ int run_program(CLI::App& app, Outcome& outcome, int argc, char** argv) {
     if (argc < 2) {
       std::cout << app.help();
       return kUsage;
+    }
+    if (const Status setting = simd::check_kernels_setting(); !setting) {
+      fail(outcome, setting.error());
+      return outcome.exit_code;
     }
     try {
       app.parse(argc, argv);

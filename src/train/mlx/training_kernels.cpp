@@ -1,5 +1,8 @@
 #include "train/mlx/training_kernels.h"
 
+#include <dnnl.hpp>
+
+#include "simd/dispatch.h"
 #include "train/mlx/precision.h"
 
 namespace laya::train {
@@ -7,7 +10,10 @@ namespace laya::train {
 #if defined(__x86_64__)
 const TrainingKernels& kernels() {
   static const TrainingKernels& best = []() -> const TrainingKernels& {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    const std::string_view setting = simd::kernels_setting();
+    const bool may_be_avx512 = setting.empty() || setting.starts_with("avx512");
+    if (setting == "scalar") return base::table();
+    if (may_be_avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
       return avx512::table();
     }
@@ -18,7 +24,11 @@ const TrainingKernels& kernels() {
 }
 
 Precision best_precision() {
-  return __builtin_cpu_supports("avx512bf16") ? Precision::Bf16 : Precision::Fp32;
+  // oneDNN's word, not the CPU's: ONEDNN_MAX_CPU_ISA may make the CPU smaller, and it then has no bf16. A
+  // set of instructions includes another where it has all of its bits.
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto bf16 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  return (isa & bf16) == bf16 ? Precision::Bf16 : Precision::Fp32;
 }
 #else
 const TrainingKernels& kernels() { return base::table(); }
