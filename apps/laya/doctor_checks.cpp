@@ -36,7 +36,7 @@ std::string busy_note(const TrainingProbe& probe, unsigned cores) {
   return text.data();
 }
 
-constexpr const char* kSetup = "run `make setup`, then build again";
+constexpr const char* kSetup = "run `scripts/setup training`, then build again";
 
 }  // namespace
 
@@ -170,6 +170,27 @@ Check check_remote(const RemoteFinding& finding) {
     check.remedy = "its key_file can be read by others: chmod 600";
   }
   return check;
+}
+
+std::vector<Check> check_parts(std::span<const OptionalPart> parts) {
+  std::vector<Check> checks;
+  Check built_in{.name = "optional parts"};
+  built_in.values = {{"parts", nlohmann::ordered_json::array()}};
+  for (const OptionalPart& part : parts) {
+    if (part.reason.empty()) {
+      built_in.detail += (built_in.detail.empty() ? "built in: " : ", ") + std::string(part.name);
+      built_in.values["parts"].push_back(part.name);
+      continue;
+    }
+    Check absent{.name = std::string(part.name), .health = Health::Missing};
+    absent.detail = "left out (" + std::string(part.reason) + "): no " + std::string(part.lost);
+    absent.remedy = part.remedy;
+    absent.values = {{"lost", part.lost}, {"reason", part.reason}};
+    checks.push_back(std::move(absent));
+  }
+  if (built_in.detail.empty()) built_in.detail = "none is built in";
+  checks.insert(checks.begin(), std::move(built_in));
+  return checks;
 }
 
 Check check_mlx(const TrainingProbe& probe) {

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/training_probe.h"
+#include "laya/optional_parts.h"
 
 namespace laya::apps {
 
@@ -65,6 +67,8 @@ struct RemoteFinding {
 Check check_remote(const RemoteFinding& finding);
 /// What `laya-train` brings, by three checks; by one where it is not installed.
 std::vector<Check> check_training(const TrainingProbe& probe, unsigned cores);
+/// One check for each part that this build lacks, and one that lists those it has.
+std::vector<Check> check_parts(std::span<const OptionalPart> parts);
 Check check_mlx(const TrainingProbe& probe);
 /// `cores`: rates are judged per core.
 Check check_blas(const TrainingProbe& probe, unsigned cores);

@@ -103,8 +103,33 @@ TEST(DoctorChecks, WithoutLayaTrainOneCheckSaysWhatBringsIt) {
 TEST(DoctorChecks, TheReportPutsTheRemedyBelowItsLine) {
   EXPECT_EQ(report_text({check_mlx({}), check_mlx(good_probe())}),
             "missing  mlx              not built in: predicting works, training does not\n"
-            "                          -> run `make setup`, then build again\n"
+            "                          -> run `scripts/setup training`, then build again\n"
             "ok       mlx              MLX 0.32.4\n");
+}
+
+TEST(DoctorChecks, EachAbsentPartSaysWhatIsLostWhyAndTheRemedy) {
+  const OptionalPart parts[] = {
+      {"pinyin", "typing pinyin", "Boost could not be found", "scripts/setup pinyin"},
+      {"server", "asking a server", "", "scripts/setup server"}};
+  const std::vector<Check> checks = check_parts(parts);
+  ASSERT_EQ(checks.size(), 2u);
+  EXPECT_EQ(checks[0].detail, "built in: server");
+  EXPECT_EQ(checks[0].health, Health::Ok);
+  EXPECT_EQ(checks[1].name, "pinyin");
+  EXPECT_EQ(checks[1].health, Health::Missing);
+  EXPECT_EQ(checks[1].detail, "left out (Boost could not be found): no typing pinyin");
+  EXPECT_EQ(checks[1].remedy, "scripts/setup pinyin");
+  EXPECT_TRUE(can_predict(checks));
+}
+
+TEST(DoctorChecks, ThisBuildKnowsItsParts) {
+  bool has_pinyin = false;
+  for (const OptionalPart& part : optional_parts()) {
+    has_pinyin |= part.name == "pinyin";
+    EXPECT_FALSE(part.lost.empty()) << part.name;
+    EXPECT_NE(part.remedy.find("scripts/setup " + std::string(part.name)), std::string::npos);
+  }
+  EXPECT_TRUE(has_pinyin);
 }
 
 TEST(DoctorChecks, JsonHasStatusRemedyAndFigures) {

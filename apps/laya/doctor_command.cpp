@@ -11,6 +11,7 @@
 #include "common/model_options.h"
 #include "format/model_file.h"
 #include "laya/doctor_checks.h"
+#include "laya/optional_parts.h"
 #include "laya/training_program.h"
 #include "setup/settings.h"
 #include "simd/cpu_features.h"
@@ -110,6 +111,7 @@ void diagnose(const DoctorOptions& options, Outcome& outcome) {
       check_lockable_memory(lockable_bytes(), model_bytes),
   };
   for (Check& check : check_training(probe, cores)) checks.push_back(std::move(check));
+  for (Check& check : check_parts(optional_parts())) checks.push_back(std::move(check));
   if (options.json) {
     std::cout << to_line(report_json(checks)) << std::endl;
   } else {

@@ -15,7 +15,7 @@ Result<CompletionClient> CompletionClient::create(const RemoteSettings& settings
     return fits.error();
   }
   return Error{ErrorCode::Unsupported,
-               "remote: this build has no libcurl; install libcurl4-openssl-dev and build again"};
+               "remote: this build has no libcurl; scripts/setup server, then build again"};
 }
 
 Result<std::vector<std::string>> CompletionClient::complete(std::string_view,

@@ -4,9 +4,10 @@ namespace laya::model {
 
 Result<std::unique_ptr<LanguageModel>> make_mlx_model(const GruConfig&, OwnedFloatWeights,
                                                       MlxWeights) {
-  return Error{ErrorCode::Unsupported,
-               "this build has no MLX backend; 'make setup' fetches MLX, then build again, or use "
-               "the cpu backend"};
+  return Error{
+      ErrorCode::Unsupported,
+      "this build has no MLX backend; 'scripts/setup training' brings it, then build again, or use "
+      "the cpu backend"};
 }
 
 }  // namespace laya::model

@@ -7,7 +7,7 @@ namespace {
 
 const Error kNoMlx{ErrorCode::Unsupported,
                    "train: this build has no MLX, so it cannot train (running a trained model "
-                   "works). Remedy: make setup, then build again"};
+                   "works). Remedy: scripts/setup training, then build again"};
 
 }  // namespace
 

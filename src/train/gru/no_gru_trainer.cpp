@@ -8,7 +8,7 @@ Result<TrainSummary> train_gru(const TrainOptions&, Start, TrainObserver&,
   return Error{ErrorCode::Unsupported,
                "train gru: this build has no MLX, so it cannot train the network (predicting and "
                "`laya train ngram` work). "
-               "Remedy: make setup, then build again"};
+               "Remedy: scripts/setup training, then build again"};
 }
 
 }  // namespace laya::train

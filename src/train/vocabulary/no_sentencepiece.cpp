@@ -6,7 +6,7 @@ namespace laya::train {
 Result<text::Vocabulary> import_sentencepiece(const std::string& path) {
   return Error{
       ErrorCode::Unsupported,
-      path + ": this build has no sentencepiece; install libsentencepiece-dev and build again"};
+      path + ": this build has no sentencepiece; scripts/setup vocabulary, then build again"};
 }
 
 }  // namespace laya::train

@@ -6,7 +6,7 @@ namespace laya::train {
 Result<text::Vocabulary> train_vocabulary(const Mixture&, const VocabularyOptions&) {
   return Error{
       ErrorCode::Unsupported,
-      "train vocab: this build has no sentencepiece; install libsentencepiece-dev and build again"};
+      "train vocab: this build has no sentencepiece; scripts/setup vocabulary, then build again"};
 }
 
 }  // namespace laya::train
