@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "base/utf8_boundary.h"
 #include "text/script.h"
 
 namespace laya::predict {
@@ -56,8 +57,8 @@ std::size_t DeepContext::most_bytes() const { return context_tokens_ * 3 / 2 * k
 
 void DeepContext::begin_at(std::size_t end, std::string_view before, std::uint64_t kept_at) {
   std::size_t begin = end > most_bytes() ? end - most_bytes() : 0;
-  while (begin > 0 && begin < end && (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) {
-    ++begin;
+  if (begin > 0) {
+    begin = base::boundary_from(before.substr(0, end), begin);
   }
   front_at_ = kept_at + begin;
   front_.clear();
@@ -76,8 +77,7 @@ void DeepContext::cut_front() {
       break;
     }
   }
-  while (first < tokens_.size() &&
-         (static_cast<unsigned char>(front_[ends_[first - 1]]) & 0xC0) == 0x80) {
+  while (first < tokens_.size() && base::is_continuation(front_[ends_[first - 1]])) {
     ++first;  // never inside a character
   }
   const std::size_t bytes = ends_[first - 1];
@@ -91,10 +91,8 @@ void DeepContext::cut_front() {
 // Chinese where there is any of it not far back; English where there are letters; else as before:
 // an empty field says nothing.
 void DeepContext::find_language(std::string_view text) {
-  std::size_t from = text.size() > kLanguageBytes ? text.size() - kLanguageBytes : 0;
-  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) {
-    ++from;
-  }
+  const std::size_t from =
+      base::boundary_from(text, text.size() > kLanguageBytes ? text.size() - kLanguageBytes : 0);
   bool letters = false;
   for (const base::Decoded& code : base::CodePoints(text.substr(from))) {
     if (text::is_han(code.code_point)) {
@@ -160,7 +158,7 @@ void DeepContext::read(const TypedText& text) {
   std::size_t size = tokens_.size();
   if (!space && !line_start) {
     size -= std::min(size, healed_tokens_);
-    while (size > 0 && (static_cast<unsigned char>(front_[ends_[size - 1]]) & 0xC0) == 0x80) {
+    while (size > 0 && base::is_continuation(front_[ends_[size - 1]])) {
       --size;  // a character in several tokens is healed whole
     }
   }

@@ -88,7 +88,8 @@ void DeepIndex::index_words(const text::SubwordTokenizer& tokenizer, const Piece
       const std::uint32_t piece = pieces.find(named[i].key);
       groups_.push_back({static_cast<std::uint32_t>(keys_.size()),
                          static_cast<std::uint32_t>(named[i].key.size()),
-                         static_cast<std::uint32_t>(entries_.size()), 0, word, piece, 0.5F});
+                         static_cast<std::uint32_t>(entries_.size()), 0, word, piece,
+                         kEndsUnknown});
       keys_ += named[i].key;
       const auto group = static_cast<std::uint32_t>(groups_.size() - 1);
       if (word != model::kUnknownWord && word < group_of_word_.size()) {

@@ -48,6 +48,9 @@ struct DeepGoingOn {
 
 class DeepIndex {
  public:
+  /// DeepGroup::ends where no table says anything: either is as likely.
+  static constexpr float kEndsUnknown = 0.5F;
+
   /// All must outlive the index; `ngrams` may be nullptr.
   DeepIndex(const text::SubwordTokenizer& tokenizer, const PieceIndex& pieces,
             const model::NgramModel* ngrams);
@@ -59,6 +62,7 @@ class DeepIndex {
   std::span<const DeepEntry> entries(const DeepGroup& group) const {
     return std::span(entries_).subspan(group.first, group.count);
   }
+  const DeepEntry& entry(std::uint32_t i) const { return entries_[i]; }  ///< DeepGroup::first …
   /// Indices [first, second) of the groups whose key begins with `lower_prefix`.
   std::pair<std::uint32_t, std::uint32_t> with_prefix(std::string_view lower_prefix) const;
   /// kNoGroup without.
@@ -71,7 +75,7 @@ class DeepIndex {
   /// into.
   float ends(TokenId token) const {
     const std::uint32_t group = group_of_token_[token];
-    return group == kNoGroup ? 0.5F : groups_[group].ends;
+    return group == kNoGroup ? kEndsUnknown : groups_[group].ends;
   }
   std::span<const DeepGoingOn> going_on() const { return going_on_; }
 

@@ -405,7 +405,7 @@ TEST(DeepSource, LettersInsideAWordNeedNoPass) {
 TEST(DeepSource, AWordThatWasLookedIntoIsTypedWithoutAPass) {
   const World world;
   DeepOptions options;
-  options.ends = 16;
+  options.word_ends = 16;
   options.rounds = 3;
   options.least_share = 0;
   options.columns = 16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "predict/source/likeliest.h"
 #include "predict/source/softmax.h"
 
 namespace laya::predict {
@@ -10,6 +11,8 @@ namespace {
 
 // Tokens that take two passes to read: copying them costs a tenth.
 constexpr std::size_t kWorthKeeping = 2 * model::kMaxColumns;
+// Successors inside a word below this probability spell no word worth offering.
+constexpr float kLeastGoingOn = 1e-4F;
 
 }  // namespace
 
@@ -296,27 +299,21 @@ Status DeepTree::move_to(std::span<const TokenId> wanted, const base::CancelFlag
 
 void DeepTree::look_at(Node* node, std::span<const float> probs) const {
   // The likeliest successors that go on inside a word, and the mass of all of them.
+  const std::span<const DeepGoingOn> going_on = index_->going_on();
   float mass = 0;
-  std::array<float, kBest> best{};
-  std::size_t count = 0;
-  float least = 1e-4F;  // whatever is rarer spells no word worth offering
-  for (const DeepGoingOn& next : index_->going_on()) {
-    const float p = probs[next.token];
-    mass += p * next.share;
-    if (p <= least) {
-      continue;
+  Likeliest<kBest> likeliest;
+  for (std::size_t i = 0; i < going_on.size(); ++i) {
+    const float p = probs[going_on[i].token];
+    mass += p * going_on[i].share;
+    if (p > kLeastGoingOn) {
+      likeliest.add({p, static_cast<std::uint32_t>(i)});
     }
-    std::size_t at = std::min(count, kBest - 1);
-    for (; at > 0 && best[at - 1] < p; --at) {
-      best[at] = best[at - 1];
-      node->going_on[at] = node->going_on[at - 1];
-    }
-    best[at] = p;
-    node->going_on[at] = next.token;
-    count = std::min(count + 1, kBest);
-    least = count == kBest ? best[kBest - 1] : least;
   }
-  node->going_on_count = static_cast<std::uint8_t>(count);
+  const auto best = likeliest.sorted();
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    node->going_on[i] = going_on[best[i].second].token;
+  }
+  node->going_on_count = static_cast<std::uint8_t>(best.size());
   node->ends = std::max(0.0F, 1 - mass);
 }
 

@@ -16,6 +16,21 @@ constexpr std::size_t kProposed = 40;
 // How much of what hangs on a word's first token goes, until looked into, to the words in the pool
 // that begin so.
 constexpr float kShareOfUnseen = 0.5F;
+// And how much of it a wish for that token counts besides, for words that are in no pool.
+constexpr float kUnlistedShare = 0.1F;
+// How often a token that spells the lead and the whole word is all of it, where it was not looked
+// into: as often as a word's last piece (deep_paths.cpp).
+constexpr float kEndsBehindLead = 0.8F;
+// How often a token further on in a word is followed by more letters, before it was looked into.
+constexpr float kGoesOn = 0.5F;
+// p(lead) is at least this: what was typed has happened, and is divided by.
+constexpr float kLeastLeadMass = 1e-9F;
+// Composed words: the share is of the word at this place in the list (from 1) …
+constexpr std::size_t kBarPlace = 3;
+// … but less than this is never worth the walk; and one that no table knows must be over here with
+// at least this probability, or it is a part of a word.
+constexpr float kLeastComposed = 1e-7F;
+constexpr float kLeastEnd = 0.3F;
 
 bool has_capital(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -73,7 +88,7 @@ void DeepWords::set_lead(std::string_view lead) {
   if (!paths_.tree->ready()) {
     return;
   }
-  lead_mass_ = std::max(paths_.mass(DeepTree::kRootNode, lead_), 1e-9F);
+  lead_mass_ = std::max(paths_.mass(DeepTree::kRootNode, lead_), kLeastLeadMass);
   find_origins(DeepTree::kRootNode, lead_, 1 / lead_mass_);
 }
 
@@ -143,7 +158,7 @@ float DeepWords::several_tokens(int node, std::string_view rest, std::string_vie
   if (!rest.empty() && rest != " ") {  // single_tokens() counts the others
     const TokenId token = tokenizer_->find(whole);
     if (token != kNoToken) {
-      sum += paths_.word_end(node, token, 0.8F);
+      sum += paths_.word_end(node, token, kEndsBehindLead);
     }
   }
   const std::span<const DeepTree::Node> nodes = paths_.tree->nodes();
@@ -205,7 +220,7 @@ DeepWish* DeepWords::unseen(const Origin& origin, std::span<const TokenId> piece
     const int child = paths_.tree->find(node, pieces[i]);
     if (child == DeepTree::kNone) {
       // What the token is a beginning of: all but where it is a word by itself.
-      *reach *= i == 0 ? 1 - index_->ends(pieces[i]) : 0.5F;
+      *reach *= i == 0 ? 1 - index_->ends(pieces[i]) : kGoesOn;
       for (DeepWish& wish : unseen_) {
         if (wish.node == node && wish.token == pieces[i]) {
           return &wish;
@@ -254,7 +269,7 @@ void DeepWords::score(const WordQuery& query, WordPool* pool) {
           } else {
             const float share = wish->shared > 0 ? others / wish->shared : 0;
             p += fits * reach * kShareOfUnseen * share;
-            wish->weight += fits * reach * (kShareOfUnseen * share + 0.1F);
+            wish->weight += fits * reach * (kShareOfUnseen * share + kUnlistedShare);
           }
         }
       }
@@ -309,8 +324,8 @@ void DeepWords::propose(const WordQuery& query, WordPool* pool) {
       word->from_deep = true;
     }
   }
-  const float third = best.empty() ? 0 : best[std::min<std::size_t>(best.size(), 3) - 1].first;
-  propose_composed(query, options_->bar * third, pool);
+  const float third = best.empty() ? 0 : best[std::min(best.size(), kBarPlace) - 1].first;
+  propose_composed(query, options_->composed_share * third, pool);
 }
 
 // Words of several tokens that nobody has a list of: names, mostly, that the text has used before.
@@ -328,7 +343,7 @@ void DeepWords::propose_composed(const WordQuery& query, float least, WordPool* 
         bytes.remove_prefix(space ? 1 : 0);
         propose_behind(static_cast<int>(i), bytes,
                        origin.weight * paths_.tree->probability(origin.node, nodes[i].token), query,
-                       std::max(least, 1e-7F), pool);
+                       std::max(least, kLeastComposed), pool);
       }
     }
   }
@@ -408,7 +423,7 @@ void DeepWords::offer(std::string_view spelt, TokenId token, float p, const Word
         ends = std::max(ends, node.ends);
       }
     }
-    if (p * ends < least || ends < 0.3F || keys_.size() - keys_used_ < key.size()) {
+    if (p * ends < least || ends < kLeastEnd || keys_.size() - keys_used_ < key.size()) {
       return;
     }
     std::copy(key.begin(), key.end(), keys_.begin() + static_cast<std::ptrdiff_t>(keys_used_));

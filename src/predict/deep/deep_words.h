@@ -69,6 +69,13 @@ class DeepWords {
   float several_tokens(int node, std::string_view rest, std::string_view form) const;
   std::size_t spell(const Origin& origin, const PoolWord& word, const Forms& forms,
                     std::size_t variant, std::span<TokenId, kMaxPieces> pieces);
+  class WishList;
+  void wish_for_end(const PoolWord& word, const WordQuery& query, WishList* list) const;
+  void wish_for_stems(const Origin& origin, const WordQuery& query, WishList* list) const;
+  void wish_for_short_stems(const Origin& origin, const WordQuery& query, WishList* list) const;
+  void wish_for_next_tokens(const WordQuery& query, WishList* list) const;
+  const Origin* origin_of(int node, float* reach) const;
+  std::string_view spelt_by(int node, int origin, Bytes* buffer) const;
   DeepWish* unseen(const Origin& origin, std::span<const TokenId> pieces, float* reach);
   void propose_composed(const WordQuery& query, float least, WordPool* pool);
   void propose_behind(int node, std::string_view spelt, float reach, const WordQuery& query,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/clock.h"
+#include "base/utf8_boundary.h"
 #include "predict/deep/deep_tree.h"
 #include "predict/list/ghost_rules.h"
 
@@ -39,10 +40,7 @@ char32_t first_code(std::string_view text) {
 bool ends_in_letter(std::string_view text) {
   char32_t last = 0;
   // A letter is at most four bytes; what stands before does not matter.
-  std::size_t begin = text.size() > 4 ? text.size() - 4 : 0;
-  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) {
-    ++begin;
-  }
+  const std::size_t begin = base::boundary_from(text, text.size() > 4 ? text.size() - 4 : 0);
   for (const base::Decoded& code : base::CodePoints(text.substr(begin))) {
     last = code.code_point;
   }

@@ -114,8 +114,12 @@ class DeepGhost : private GhostGuide {
   /// are returned; there is then nothing to show.
   Result<bool> search(const DeepGhostRequest& request);
 
-  /// Wipes what it remembers of the text: it is shared, and the next search may be another field's.
+  /// Wipes what the last search left of the text: it is shared, and the next search may be another field's.
   void forget();
+  /// Wipes what the decoder said in all searches so far, which forget() keeps to guess by: for the
+  /// end of a field whose text was private to it (closed, cleared, or become a secret one). The
+  /// next searches guess less well; what they find is the same.
+  void forget_said() { said_.clear(); }
 
   std::string_view text() const { return best_text_; }
   float log_prob() const { return best_log_prob_; }

@@ -148,6 +148,25 @@ TEST(DeepGhost, IsCancelledAndForgets) {
   EXPECT_TRUE(ghost.whole_text().empty());
 }
 
+// What was said in one field is of no use to whoever looks into the next one.
+TEST(DeepGhost, KeepsNothingThatWasSaidOnceTheFieldIsOver) {
+  Fixture f;
+  DeepGhost ghost(f.model.get(), f.tokenizer, nullptr);
+  ghost.set_length(DeepGhost::Length::Full);
+  const GhostStart start = word("the");
+  const auto agreed = [&] {
+    Caret caret(full_engine(), f.model.get(), f.tokenizer, "see you ");
+    const std::uint64_t before = ghost.counts().agreed;
+    EXPECT_TRUE(ghost.search(caret.request(std::span(&start, 1))));
+    ghost.forget();
+    return ghost.counts().agreed - before;
+  };
+  const std::uint64_t at_first = agreed();
+  EXPECT_GT(agreed(), at_first) << "it repeats itself, and its guesses come from there";
+  ghost.forget_said();
+  EXPECT_EQ(agreed(), at_first);
+}
+
 TEST(GhostTokens, MayHoldLettersAndMarksOnly) {
   const text::SubwordTokenizer tokenizer = small_tokenizer();
   const GhostTokens tokens(tokenizer);

@@ -41,6 +41,22 @@ TEST(SaidBefore, BelievesWhatItHeardLast) {
   EXPECT_GT(guesses.unknown, 0);
 }
 
+TEST(SaidBefore, IsWipedByClear) {
+  SaidBefore said;
+  EXPECT_TRUE(said.empty());
+  for (TokenId token = 0; token < 2000; ++token) {
+    said.learn(Tokens{token, token + 1, token + 2}, token + 3);
+  }
+  EXPECT_FALSE(said.empty());
+  said.clear();
+  EXPECT_TRUE(said.empty());
+  for (TokenId token = 0; token < 2000; ++token) {
+    const SaidBefore::Guesses guesses = said.guess(Tokens{token, token + 1, token + 2});
+    EXPECT_EQ(guesses.count, 0u);
+    EXPECT_EQ(guesses.unknown, 1.0F);
+  }
+}
+
 TEST(SaidBefore, BelievesLongContextsMore) {
   SaidBefore said;
   said.learn(Tokens{7, 8, 9}, 1);

@@ -44,6 +44,14 @@ void SaidBefore::learn(std::span<const TokenId> behind, TokenId next) {
       count *= kFade;
     }
     entry.counts[i] += 1;
+    empty_ = false;
+  }
+}
+
+void SaidBefore::clear() {
+  if (!empty_) {
+    std::fill(entries_.begin(), entries_.end(), Entry{});
+    empty_ = true;
   }
 }
 

@@ -38,6 +38,11 @@ class SaidBefore {
   /// tokens they have seen (Witten and Bell 1991, method C).
   Guesses guess(std::span<const TokenId> behind) const;
 
+  /// Wipes all of it: phrases repeat what people typed.
+  void clear();
+  /// Nothing was said since the last clear().
+  bool empty() const { return empty_; }
+
  private:
   static constexpr std::size_t kEntries = std::size_t{1} << 15U;
   static constexpr std::size_t kNexts = 4;
@@ -53,6 +58,7 @@ class SaidBefore {
   static Place place(std::span<const TokenId> context);
 
   std::vector<Entry> entries_;  // 1.2 MB
+  bool empty_ = true;
 };
 
 }  // namespace laya::predict

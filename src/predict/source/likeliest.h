@@ -33,6 +33,9 @@ class Likeliest {
     std::push_heap(best_.begin(), end(), more_probable);
   }
 
+  /// The probability that must be exceeded to be kept: 0 while there is room.
+  float least() const { return count_ == kCapacity ? best_.front().first : 0; }
+
   /// In no order.
   std::span<const Valued> items() const { return std::span(best_).first(count_); }
   /// Likeliest first; add() must not follow.
