@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "base/utf8_boundary.h"
 #include "predict/deep/deep_source.h"
 #include "predict/ghost/deep_ghost.h"
 #include "predict/instant/network_source.h"
@@ -111,10 +112,7 @@ std::vector<Place> places_in(const std::vector<std::string>& lines,
   for (std::size_t i = 0; i < lines.size() && places.size() < options.contexts; i += step) {
     // Somewhere in the middle of the line; every other time behind a word, else inside one.
     const std::string& line = lines[i];
-    std::size_t at = line.size() * (2 + places.size() % 7) / 9;
-    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U) {
-      ++at;
-    }
+    std::size_t at = base::boundary_from(line, line.size() * (2 + places.size() % 7) / 9);
     if (places.size() % 2 == 0) {
       const std::size_t space = line.find(' ', at);
       at = space == std::string::npos ? at : space + 1;

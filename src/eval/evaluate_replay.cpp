@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "base/utf8_boundary.h"
 #include "eval/ghost_match.h"
 #include "eval/measured_share.h"
 #include "eval/quantile.h"
@@ -56,10 +57,7 @@ At locate(std::string_view before, std::string_view wanted) {
   const auto [differ, ignored] =
       std::mismatch(before.begin(), before.end(), wanted.begin(), wanted.end());
   auto same = static_cast<std::size_t>(differ - before.begin());
-  while (same > 0 && same < before.size() &&
-         (static_cast<unsigned char>(before[same]) & 0xC0U) == 0x80U) {
-    --same;  // to the beginning of the character that differs
-  }
+  same = base::boundary_before(before, same);  // of the character that differs
   at.right = same == before.size();
   std::size_t begin = same;
   while (begin > 0 && !is_space(wanted, base::previous_code_point(wanted, begin))) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "base/utf8_boundary.h"
 
 namespace laya::eval {
 namespace {
@@ -57,8 +58,7 @@ Json json_of(const KeyEvent& event) {
 }
 
 bool on_boundary(std::string_view text, std::size_t offset) {
-  return offset == text.size() ||
-         (offset < text.size() && (static_cast<unsigned char>(text[offset]) & 0xC0U) != 0x80U);
+  return offset == text.size() || (offset < text.size() && !base::is_continuation(text[offset]));
 }
 
 /// The fields of one line. The first complaint stays; values are defaults after one.

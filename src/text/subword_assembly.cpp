@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "base/utf8_boundary.h"
 
 namespace laya::text {
 namespace {
@@ -102,9 +103,8 @@ Status check_options(const SubwordOptions& options, std::size_t rows) {
 }  // namespace
 
 std::size_t length_in_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !base::is_continuation(c); }));
 }
 
 Result<SubwordTokenizer> SubwordAssembly::make(const SubwordOptions& options,

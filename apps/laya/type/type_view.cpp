@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/utf8_boundary.h"
 #include "text/grapheme.h"
 
 namespace laya::apps {
@@ -72,10 +73,7 @@ std::string_view visible_tail(std::string_view before, std::size_t budget) {
   if (newline != std::string_view::npos && newline - start < budget / 2) {
     start = newline + 1;
   }
-  while (start < before.size() && (static_cast<unsigned char>(before[start]) & 0xC0) == 0x80) {
-    ++start;
-  }
-  return before.substr(start);
+  return before.substr(base::boundary_from(before, start));
 }
 
 void draw_text(const TypeEditor& editor, Screen& screen, std::size_t first_row, std::size_t rows) {

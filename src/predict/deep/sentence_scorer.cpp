@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "base/utf8_boundary.h"
 
 namespace laya::predict {
 namespace {
@@ -36,11 +37,9 @@ Status SentenceScorer::set_context(std::string_view before, const base::CancelFl
   cache_.clear_tree();
   // The front is dropped in steps, so that a text that grows keeps most of what was computed.
   if (before.size() > kContextBytes) {
-    std::size_t cut = (before.size() - kContextBytes) / (kContextBytes / 2) * (kContextBytes / 2);
-    while (cut < before.size() && (static_cast<unsigned char>(before[cut]) & 0xC0U) == 0x80U) {
-      ++cut;
-    }
-    before.remove_prefix(cut);
+    const std::size_t cut =
+        (before.size() - kContextBytes) / (kContextBytes / 2) * (kContextBytes / 2);
+    before.remove_prefix(base::boundary_from(before, cut));
   }
   const std::size_t closed = tokenizer_->closed_bytes(before);
   tail_.assign(before.substr(closed));

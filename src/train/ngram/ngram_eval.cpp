@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/utf8_boundary.h"
 #include "text/units.h"
 
 namespace laya::train {
@@ -66,14 +67,11 @@ void for_each_written_line(std::string_view text, std::size_t max_lines, F f) {
 
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::count_if(text.begin(), text.end(), [](char c) { return !base::is_continuation(c); }));
 }
 
 std::size_t next_boundary(std::string_view text, std::size_t at) {
-  do {
-    ++at;
-  } while (at < text.size() && (text[at] & 0xC0) == 0x80);
-  return at;
+  return base::boundary_from(text, at + 1);
 }
 
 }  // namespace
