@@ -54,7 +54,7 @@ const std::vector<Library> kLibraries{
     {"toml++", {"src/setup/", "src/train/"}},
     {"CLI/", {"apps/"}},
     {"xxhash.h", {"src/format/", "src/train/"}},
-    {"zstd.h", {"src/text/"}},
+    {"zstd.h", {"src/convert/", "src/text/"}},
     {"sodium", {"src/catalog/"}},
     {"utf8proc.h", {"src/text/"}},
     {"zip.h", {"src/catalog/"}},
