@@ -1,6 +1,7 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -20,11 +22,14 @@ Error io_error(const std::string& path, const char* what, int code) {
   return {ErrorCode::Io, path + ": cannot " + what + ": " + std::generic_category().message(code)};
 }
 
-/// Writes all bytes at `offset`; 0 or errno. A short write is continued, an interrupted one
-/// repeated.
-int write_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
+/// Writes all bytes at `offset`, where there is one; 0 or errno. A short write is continued, an
+/// interrupted one repeated.
+int write_all(int fd, std::span<const std::byte> bytes,
+              std::optional<std::uint64_t> offset = std::nullopt) {
   while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t done = offset
+                             ? ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(*offset))
+                             : ::write(fd, bytes.data(), bytes.size());
     if (done < 0) {
       if (errno == EINTR) {
         continue;
@@ -35,17 +40,40 @@ int write_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
       return ENOSPC;
     }
     bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
+    if (offset) *offset += static_cast<std::uint64_t>(done);
   }
   return 0;
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) {
-    return ".";
+/// A name beside `path` that nobody else uses: the counter keeps two writers of one process apart,
+/// O_EXCL those of two processes with one id (containers). Short, whatever `path` is called.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return folder_of(path) + "/.tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+/// Calls `make` with new names until it does not find one taken; 0 or errno.
+template <typename Make>
+int with_new_name(const std::string& path, std::string& name, const Make& make) {
+  int code = EEXIST;
+  for (int attempt = 0; attempt < 100 && code == EEXIST; ++attempt) {
+    name = temporary_name(path);
+    code = make(name) ? 0 : errno;
   }
-  return slash == 0 ? "/" : path.substr(0, slash);
+  return code;
+}
+
+std::string own_link(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+/// Gives the new file what the old one had. Where the group cannot be kept, the new one gets no
+/// more than everybody has.
+void keep_owner(int fd, const OutputPath& old) {
+  mode_t mode = old.mode;
+  if (::fchown(fd, old.owner, old.group) != 0 &&
+      ::fchown(fd, static_cast<uid_t>(-1), old.group) != 0) {
+    mode &= ~static_cast<mode_t>(070) | (mode & 07) << 3;
+  }
+  ::fchmod(fd, mode);
 }
 
 std::span<const std::byte> as_bytes(std::string_view text) {
@@ -54,30 +82,42 @@ std::span<const std::byte> as_bytes(std::string_view text) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, std::string temporary, UniqueFd fd)
-    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {
+AtomicFile::AtomicFile(OutputPath output, std::string temporary, UniqueFd fd)
+    : output_(std::move(output)),
+      path_(output_.path),
+      temporary_(std::move(temporary)),
+      fd_(std::move(fd)) {
   buffer_.reserve(kBufferBytes);
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
-  // The counter keeps two writers of one process apart; O_EXCL keeps two processes with one pid
-  // (containers) apart.
-  static std::atomic<unsigned> counter{0};
-  int code = EEXIST;
-  for (int attempt = 0; attempt < 100 && code == EEXIST; ++attempt) {
-    std::string temporary =
-        path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-    UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (fd.valid()) {
-      return AtomicFile(path, std::move(temporary), std::move(fd));
-    }
-    code = errno;
+  Result<OutputPath> output = resolve_output(path);
+  if (!output) return std::move(output).error();
+  if (output->kind == OutputPath::Kind::Stream) {
+    UniqueFd memory(::memfd_create("laya-output", MFD_CLOEXEC));
+    if (!memory.valid()) return io_error(path, "create", errno);
+    return AtomicFile(std::move(*output), {}, std::move(memory));
   }
-  return io_error(path, "create", code);
+  const mode_t mode = output->is_there ? 0600 : 0644;  // until it has what the old one had
+  std::string name;
+  UniqueFd fd(::open(folder_of(output->path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+  if (fd.valid() && ::access(own_link(fd.get()).c_str(), F_OK) != 0) {
+    fd.reset();  // without /proc it can get no name
+  }
+  if (!fd.valid()) {
+    const int code = with_new_name(output->path, name, [&](const std::string& temporary) {
+      fd.reset(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      return fd.valid();
+    });
+    if (code != 0) return io_error(path, "create", code);
+  }
+  if (output->is_there) keep_owner(fd.get(), *output);
+  return AtomicFile(std::move(*output), std::move(name), std::move(fd));
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)),
+    : output_(std::move(other.output_)),
+      path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       fd_(std::move(other.fd_)),
       size_(other.size_),
@@ -87,6 +127,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   if (this != &other) {
     discard();
+    output_ = std::move(other.output_);
     path_ = std::move(other.path_);
     temporary_ = std::exchange(other.temporary_, {});
     fd_ = std::move(other.fd_);
@@ -167,12 +208,50 @@ Status AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> byt
   return {};
 }
 
+/// Copies what was gathered to the device or FIFO.
+Status AtomicFile::pass_on() {
+  const UniqueFd out(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!out.valid()) {
+    return fail(io_error(path_, "open", errno));
+  }
+  for (std::uint64_t done = 0; done < size_;) {
+    buffer_.resize(kBufferBytes);
+    const ssize_t got =
+        ::pread(fd_.get(), buffer_.data(), buffer_.size(), static_cast<off_t>(done));
+    if (got <= 0) {
+      return fail(io_error(path_, "read back", errno));
+    }
+    const auto bytes = std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(got));
+    if (const int code = write_all(out.get(), bytes)) {
+      return fail(io_error(path_, "write", code));
+    }
+    done += bytes.size();
+  }
+  buffer_.clear();
+  fd_.reset();
+  return {};
+}
+
 Status AtomicFile::commit() {
   if (Status flushed = flush(); !flushed) {
     return flushed;
   }
+  if (output_.kind == OutputPath::Kind::Stream) {
+    return pass_on();
+  }
   if (::fsync(fd_.get()) != 0) {
     return fail(io_error(path_, "flush to the disk", errno));
+  }
+  if (temporary_.empty()) {
+    std::string name;
+    const int code = with_new_name(path_, name, [&](const std::string& temporary) {
+      return ::linkat(AT_FDCWD, own_link(fd_.get()).c_str(), AT_FDCWD, temporary.c_str(),
+                      AT_SYMLINK_FOLLOW) == 0;
+    });
+    if (code != 0) {
+      return fail(io_error(path_, "name", code));
+    }
+    temporary_ = std::move(name);
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return fail(io_error(path_, "rename into place", errno));

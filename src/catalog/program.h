@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "base/result.h"
 
 namespace laya::catalog {
@@ -14,11 +15,9 @@ struct ProgramEnd {
   std::string output;  ///< the last 8 KiB of what it wrote, both streams
 };
 
-/// Starts `arguments[0]`, looked for in $PATH, with the caller's environment and `variables`
-/// ("NAME=value") over it; its input is empty. `tick`, which may be empty, is called some five
-/// times a second. Unsupported: there is no such program; Io.
-Result<ProgramEnd> run_program(const std::vector<std::string>& arguments,
-                               const std::vector<std::string>& variables,
-                               const std::function<void()>& tick);
+/// Starts the program as base::start_child() does, its input empty, and reads what it writes.
+/// `tick`, which may be empty, is called some five times a second. Unsupported: there is no such
+/// program; Io.
+Result<ProgramEnd> run_program(base::ChildOptions child, const std::function<void()>& tick);
 
 }  // namespace laya::catalog

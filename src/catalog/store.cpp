@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".laya";
 constexpr std::string_view kStagingMark = ".staging-";
+constexpr std::string_view kWriterMark = ".tmp-";
 
 Error io(const std::string& path, const std::error_code& error) {
   return {ErrorCode::Io, path + ": " + error.message()};
@@ -53,17 +54,19 @@ Installed look_into(const std::string& name, const std::string& path) {
   return installed;
 }
 
-/// ".NAME.staging-PID", or what a writer made beside it: the process that made it, 0 for other
-/// names.
+/// ".NAME.staging-PID", or ".tmp-PID-N" of a writer (AtomicFile): the process that made it, 0 for
+/// other names.
 pid_t staging_owner(std::string_view file_name) {
-  const std::size_t mark = file_name.rfind(kStagingMark);
+  const bool writer = file_name.starts_with(kWriterMark);
+  const std::size_t mark = writer ? 0 : file_name.rfind(kStagingMark);
   if (!file_name.starts_with('.') || mark == std::string_view::npos) {
     return 0;
   }
-  const std::string_view digits = file_name.substr(mark + kStagingMark.size());
+  const std::string_view digits =
+      file_name.substr(mark + (writer ? kWriterMark.size() : kStagingMark.size()));
   pid_t owner = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), owner);
-  const bool ends_there = end == digits.data() + digits.size() || *end == '.';
+  const bool ends_there = end == digits.data() + digits.size() || *end == '.' || *end == '-';
   return error == std::errc() && ends_there && owner > 0 ? owner : 0;
 }
 

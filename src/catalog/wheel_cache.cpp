@@ -114,12 +114,13 @@ Error pip_failed(const ProgramEnd& end, const std::string& python, const std::st
 
 }  // namespace
 
-Result<WheelCache> WheelCache::open(const std::string& folder, WheelSource source,
+Result<WheelCache> WheelCache::open(const std::string& given_folder, WheelSource source,
                                     const std::function<void()>& waiting) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const std::string folder = fs::absolute(given_folder, error).string();  // pip starts elsewhere
+  if (!error) fs::create_directories(folder, error);
   if (error) {
-    return Error{ErrorCode::Io, folder + ": " + error.message()};
+    return Error{ErrorCode::Io, given_folder + ": " + error.message()};
   }
   const std::string path = folder + "/.lock";
   base::UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -205,11 +206,22 @@ Result<std::string> WheelCache::download(std::string_view package, std::string_v
     return Error{ErrorCode::Io, partial + ": " + error.message()};
   }
   const std::string wanted = requirement(package, version);
-  // Wheels only: a source package would run its setup script.
-  std::vector<std::string> arguments = {
-      source_.python, "-m",         "pip",           "download", "-q",
-      "--no-deps",    "--no-input", "--only-binary", ":all:",    "--disable-pip-version-check",
-      "-d",           partial};
+  // Isolated (-I): neither a pip.py that lies where the user stands nor one that $PYTHONPATH or the
+  // user's own site packages bring is run. Wheels only: a source package would run its setup
+  // script.
+  std::vector<std::string> arguments = {source_.python,
+                                        "-I",
+                                        "-m",
+                                        "pip",
+                                        "download",
+                                        "-q",
+                                        "--no-deps",
+                                        "--no-input",
+                                        "--only-binary",
+                                        ":all:",
+                                        "--disable-pip-version-check",
+                                        "-d",
+                                        partial};
   if (source_.mirror.ends_with("/simple") || source_.mirror.ends_with("/simple/")) {
     arguments.insert(arguments.end(), {"--index-url", source_.mirror});
   } else if (!source_.mirror.empty()) {
@@ -217,7 +229,11 @@ Result<std::string> WheelCache::download(std::string_view package, std::string_v
   }
   arguments.push_back(wanted);
   // pip's own temporary files lie in our folder, too: they can be counted, and cleared away.
-  const Result<ProgramEnd> end = run_program(arguments, {"TMPDIR=" + partial + "/tmp"}, [&] {
+  base::ChildOptions pip;
+  pip.arguments = std::move(arguments);
+  pip.environment = base::environment_with({"TMPDIR=" + partial + "/tmp"}, {"PYTHON"});
+  pip.folder = partial + "/tmp";  // empty, and ours
+  const Result<ProgramEnd> end = run_program(std::move(pip), [&] {
     if (progress) progress(bytes_below(partial));
   });
   if (!end) {
