@@ -21,7 +21,7 @@ std::string one_line(std::string_view message) {
 }  // namespace
 
 void fail(Outcome& outcome, const Error& error) {
-  std::cerr << outcome.program << ": " << one_line(error.message) << std::endl;
+  std::cerr << outcome.program << ": " << base::printable(one_line(error.message)) << std::endl;
   outcome.exit_code = error.code == ErrorCode::BadArgument ? kUsage : kFailed;
 }
 
@@ -30,7 +30,8 @@ void fail_usage(Outcome& outcome, std::string_view message) {
 }
 
 std::string to_line(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return base::printable_json(
+      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 std::string version_text(const std::string& program) { return program + " " + LAYA_VERSION; }

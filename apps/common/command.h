@@ -33,7 +33,8 @@ struct Outcome {
 void fail(Outcome& outcome, const Error& error);
 void fail_usage(Outcome& outcome, std::string_view message);
 
-/// JSON on one line; bytes that are not UTF-8 become U+FFFD.
+/// JSON on one line; bytes that are not UTF-8 become U+FFFD, characters that are not seen their \u
+/// escapes.
 std::string to_line(const nlohmann::ordered_json& json);
 
 /// "laya 0.1.0".

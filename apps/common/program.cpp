@@ -1,12 +1,12 @@
 #include "common/program.h"
 
 #include <algorithm>
-#include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/program_main.h"
 #include "simd/dispatch.h"
 
 namespace laya::apps {
@@ -33,42 +33,39 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::
   return app.get_name() + ": " + what + "; see: " + app.get_name() + " " + command + "--help";
 }
 
+int parse_and_run(CLI::App& app, Outcome& outcome, int argc, char** argv) {
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "help of every command");
+  app.set_version_flag("-V,--version", version_text(app.get_name()), "print the version and exit");
+  app.failure_message(CLI::FailureMessage::simple);
+  refuse_negative_counts(app);
+  if (argc < 2) {
+    std::cout << app.help();
+    return kUsage;
+  }
+  if (const Status setting = simd::check_kernels_setting(); !setting) {
+    fail(outcome, setting.error());
+    return outcome.exit_code;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return app.exit(CLI::CallForHelp());
+  } catch (const CLI::CallForAllHelp&) {
+    return app.exit(CLI::CallForAllHelp());
+  } catch (const CLI::CallForVersion& call) {
+    return app.exit(call);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << usage_error(app, error, argv[1]) << std::endl;
+    return kUsage;
+  }
+  return outcome.exit_code;
+}
+
 }  // namespace
 
 int run_program(CLI::App& app, Outcome& outcome, int argc, char** argv) {
-  try {
-    app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "help of every command");
-    app.set_version_flag("-V,--version", version_text(app.get_name()),
-                         "print the version and exit");
-    app.failure_message(CLI::FailureMessage::simple);
-    refuse_negative_counts(app);
-    if (argc < 2) {
-      std::cout << app.help();
-      return kUsage;
-    }
-    if (const Status setting = simd::check_kernels_setting(); !setting) {
-      fail(outcome, setting.error());
-      return outcome.exit_code;
-    }
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-      return app.exit(CLI::CallForHelp());
-    } catch (const CLI::CallForAllHelp&) {
-      return app.exit(CLI::CallForAllHelp());
-    } catch (const CLI::CallForVersion& call) {
-      return app.exit(call);
-    } catch (const CLI::ParseError& error) {
-      std::cerr << usage_error(app, error, argv[1]) << std::endl;
-      return kUsage;
-    }
-    return outcome.exit_code;
-  } catch (const std::exception& error) {
-    std::cerr << outcome.program << ": internal error, please report: " << error.what()
-              << std::endl;
-    return kFailed;
-  }
+  return run_main(outcome.program, [&] { return parse_and_run(app, outcome, argc, argv); });
 }
 
 }  // namespace laya::apps

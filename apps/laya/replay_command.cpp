@@ -84,12 +84,10 @@ void print_step(const TypeEditor& editor, const Key& key, bool colours) {
   const std::string_view line = before.substr(newline == std::string_view::npos ? 0 : newline + 1);
   std::string ghost(head(editor.ghost(), kGhostColumns));
   const std::string typed = base::printable(tail(line, kTextColumns));
-  std::string shown = typed + (ghost.empty() ? "" : "[" + base::printable(ghost) + "]");
+  const std::string name = padded(name_of(key), 6) + " ";
+  const std::string grey = ghost.empty() ? "" : "[" + base::printable(ghost) + "]";
   const std::size_t columns = kTextColumns + kGhostColumns + 2;
-  const std::string padding(columns - std::min(columns, text::display_width(shown)), ' ');
-  if (colours && !ghost.empty()) {
-    shown = typed + "\x1b[90m[" + base::printable(ghost) + "]\x1b[0m";
-  }
+  const std::string padding(columns - std::min(columns, text::display_width(typed + grey)), ' ');
   std::string list;
   std::size_t number = 0;
   for (const TypeEditor::Offer& offer : editor.offers()) {
@@ -97,8 +95,12 @@ void print_step(const TypeEditor& editor, const Key& key, bool colours) {
         (number == 0 ? "" : "  ") + std::to_string(number + 1) + " " + base::printable(offer.text);
     ++number;
   }
-  std::printf("%s %s%s  %5.2f ms  %s\n", padded(name_of(key), 6).c_str(), shown.c_str(),
-              padding.c_str(), editor.last_us() / 1000, list.c_str());
+  if (colours && !grey.empty()) {
+    write_terminal(name + typed + "\x1b[90m" + grey + "\x1b[0m");
+  } else {
+    std::printf("%s%s%s", name.c_str(), typed.c_str(), grey.c_str());
+  }
+  std::printf("%s  %5.2f ms  %s\n", padding.c_str(), editor.last_us() / 1000, list.c_str());
 }
 
 /// Types `text`; false if the editor's text is not what was meant (a bug of ours).

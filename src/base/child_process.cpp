@@ -52,7 +52,22 @@ struct Prepared {
   pid_t parent;
 };
 
-/// In the child, between fork and exec: only async-signal-safe calls.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// In the child, between fork and exec: only async-signal-safe calls, nothing written but its own
+/// variables.
 [[noreturn]] void become(const Prepared& prepared) {
   bool right = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
   if (::getppid() != prepared.parent) {
@@ -137,7 +152,8 @@ Result<pid_t> start_child(const ChildOptions& options) {
                           {in.get(), out.get(), error.get()},
                           report_writer.get(),
                           ::getpid()};
-  const pid_t child = ::fork();
+  const SignalsBlocked blocked;  // no handler of ours may run in the child, which shares our memory
+  const pid_t child = ::vfork();  // quick, and possible with little memory, however large we are
   if (child == 0) {
     become(prepared);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 namespace laya::remote {
@@ -10,20 +11,13 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Nothing in it is unseen or changes how its neighbours look: what is accepted is what was read.
 bool may_be_shown(std::string_view text) {
-  if (text.empty() || !base::is_valid_utf8(text)) {
-    return false;
-  }
-  bool letters = false;
   for (const base::Decoded& code : base::CodePoints(text)) {
-    const char32_t c = code.code_point;
-    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-        (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069)) {
-      return false;  // control characters, and those that turn the direction of text
-    }
-    letters = letters || c != U' ';
+    if (base::is_deceptive(code.code_point)) return false;
   }
-  return letters;
+  return text.find_first_not_of(' ') != std::string_view::npos && base::is_valid_utf8(text) &&
+         base::printable(text) == text;  // joiners only where they join something
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ std::string completion_request(std::string_view model, std::string_view prompt, 
                                std::size_t count);
 
 /// The continuations of choices[].text, in order: first line only, cut at kMaxContinuationBytes on
-/// a character's border; empty ones, doubled ones and those with control characters or broken UTF-8
-/// are left out. Corrupt where the body is not such an answer (it never quotes it), TooLarge beyond
+/// a character's border; empty ones, doubled ones and those with broken UTF-8 or with a character
+/// that is not seen (base::is_deceptive) are left out. Corrupt where the body is not such an answer (it never quotes it), TooLarge beyond
 /// kMaxAnswerBytes.
 Result<std::vector<std::string>> parse_completions(std::string_view body, std::size_t most);
 

@@ -51,6 +51,25 @@ TEST(ParseCompletions, ShowsNoControlCharactersAndNoHalves) {
   EXPECT_TRUE(!broken || broken->empty());
 }
 
+TEST(ParseCompletions, ShowsNothingThatIsNotSeen) {
+  for (const char32_t c : {0x0085, 0x00AD, 0x061C, 0x115F,  0x180E,  0x200B,  0x200C, 0x200D,
+                           0x200E, 0x2028, 0x2029, 0x202A,  0x2060,  0x2064,  0x2066, 0x3164,
+                           0xFE0F, 0xFEFF, 0xFFA0, 0xE0001, 0xE0061, 0xE007F, 0x1D173}) {
+    std::string text = "or";
+    base::append_utf8(c, text);
+    text += "row";
+    const auto got = parse_completions(
+        nlohmann::json{{"choices", nlohmann::json::array({nlohmann::json{{"text", text}}})}}.dump(),
+        5);
+    ASSERT_TRUE(got);
+    EXPECT_TRUE(got->empty()) << std::hex << static_cast<unsigned>(c);
+  }
+  const auto kept =
+      parse_completions(R"({"choices":[{"text":"很好 👨‍👩‍👧 ❤️"}]})", 5);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->size(), 1u) << "joiners that join something";
+}
+
 TEST(ParseCompletions, RefusesEverythingElseWithoutQuotingIt) {
   for (const std::string& body :
        {std::string(), std::string("secret"), std::string("[]"), std::string("{}"),

@@ -1,45 +1,93 @@
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <span>
 
 #include "remote/completion_client.h"
 
 namespace laya::remote {
 namespace {
 
-bool parse_ipv4(std::string_view host, std::array<unsigned, 4>& parts) {
-  const char* at = host.data();
-  const char* const end = host.data() + host.size();
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (i > 0 && (at == end || *at++ != '.')) {
-      return false;
-    }
-    const auto [next, error] = std::from_chars(at, end, parts[i]);
-    if (error != std::errc() || parts[i] > 255 || next == at) {
-      return false;
-    }
-    at = next;
-  }
-  return at == end;
+bool is_near_ipv4(std::span<const std::uint8_t, 4> ip) {
+  return ip[0] == 127 || ip[0] == 10 || (ip[0] == 172 && ip[1] >= 16 && ip[1] < 32) ||
+         (ip[0] == 192 && ip[1] == 168) || (ip[0] == 169 && ip[1] == 254);
 }
 
-// In this machine, or in the network it stands in.
-bool is_near(std::string_view host) {
-  std::array<unsigned, 4> ip{};
-  if (parse_ipv4(host, ip)) {
-    return ip[0] == 127 || ip[0] == 10 || (ip[0] == 172 && ip[1] >= 16 && ip[1] < 32) ||
-           (ip[0] == 192 && ip[1] == 168) || (ip[0] == 169 && ip[1] == 254);
+bool is_near_ipv6(const std::array<std::uint8_t, 16>& ip) {
+  constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  constexpr std::array<std::uint8_t, 16> kLoopback{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  if (std::equal(kMapped.begin(), kMapped.end(), ip.begin())) {
+    return is_near_ipv4(std::span(ip).last<4>());
   }
-  if (host.find(':') != std::string_view::npos) {  // IPv6, brackets taken off
-    return host == "::1" || host.starts_with("fc") || host.starts_with("fd") ||
-           host.starts_with("fe8") || host.starts_with("fe9") || host.starts_with("fea") ||
-           host.starts_with("feb");
-  }
-  return host == "localhost" || host.ends_with(".local") || host.ends_with(".localhost") ||
-         (!host.empty() && host.find('.') == std::string_view::npos);
+  return ip == kLoopback || (ip[0] & 0xFE) == 0xFC || (ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80);
 }
+
+/// Whether resolvers would read it as a number in some notation of theirs: "2130706433", "0x7f.1",
+/// "0177.0.0.1". The URL standard's rule: its last label is a number.
+bool ends_in_number(std::string_view host) {
+  while (host.ends_with('.')) host.remove_suffix(1);
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  return last.find_first_not_of("0123456789") == std::string_view::npos || last.starts_with("0x");
+}
+
+/// What stands between "//" and the path, taken apart.
+struct Place {
+  std::string host;  ///< lower case; an IPv6 address without its brackets
+  bool is_near = false;
+};
 
 Error wrong(const std::string& what) { return {ErrorCode::BadArgument, "remote: " + what}; }
+
+Result<Place> parse_place(std::string_view place) {
+  constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-._";
+  if (place.find('@') != std::string_view::npos) {
+    return wrong("url must not name a user; set key instead");
+  }
+  Place parsed;
+  const bool bracket = place.starts_with('[');
+  const std::size_t end = place.find(bracket ? ']' : ':');
+  if (bracket && end == std::string_view::npos) {
+    return wrong("url has a [ without ]");
+  }
+  const std::string_view host = place.substr(bracket ? 1 : 0, bracket ? end - 1 : end);
+  std::transform(host.begin(), host.end(), std::back_inserter(parsed.host),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string_view port =
+      end == std::string_view::npos ? "" : place.substr(end + (bracket ? 1 : 0));
+  if (!port.empty()) {
+    unsigned number = 0;
+    const auto [stop, error] = std::from_chars(port.data() + 1, port.data() + port.size(), number);
+    if (port.front() != ':' || error != std::errc() || stop != port.data() + port.size() ||
+        number < 1 || number > 65535) {
+      return wrong("url has something else than :PORT (1 to 65535) behind its host");
+    }
+  }
+  if (parsed.host.empty()) {
+    return wrong("url names no host");
+  }
+  if (bracket) {
+    std::array<std::uint8_t, 16> ip{};
+    if (::inet_pton(AF_INET6, parsed.host.c_str(), ip.data()) != 1) {
+      return wrong("url has no IPv6 address between [ and ]");
+    }
+    parsed.is_near = is_near_ipv6(ip);
+  } else if (parsed.host.find_first_not_of(kNameCharacters) != std::string::npos) {
+    return wrong("url's host may hold letters, digits, '-', '.' and '_' only, and no %");
+  } else if (std::array<std::uint8_t, 4> ip{};
+             ::inet_pton(AF_INET, parsed.host.c_str(), ip.data()) == 1) {
+    parsed.is_near = is_near_ipv4(ip);
+  } else if (ends_in_number(parsed.host)) {
+    return wrong("url's host is a number; an address is written as four decimal ones, 192.168.1.7");
+  } else {
+    parsed.is_near = parsed.host == "localhost" || parsed.host.ends_with(".local") ||
+                     parsed.host.ends_with(".localhost") ||
+                     parsed.host.find('.') == std::string::npos;
+  }
+  return parsed;
+}
 
 }  // namespace
 
@@ -54,27 +102,11 @@ Status check(const RemoteSettings& settings) {
       return wrong("url holds a character that no address may hold");
     }
   }
-  std::string_view host = url.substr(plain ? 7 : 8);
-  host = host.substr(0, std::min(host.find_first_of("/?#"), host.size()));
-  if (host.find('@') != std::string_view::npos) {
-    return wrong("url must not name a user; set key instead");
-  }
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    if (end == std::string_view::npos) {
-      return wrong("url has a [ without ]");
-    }
-    host = host.substr(1, end - 1);
-  } else {
-    host = host.substr(0, std::min(host.find(':'), host.size()));
-  }
-  std::string lower(host);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  if (lower.empty()) {
-    return wrong("url names no host");
-  }
-  if (plain && !is_near(lower)) {
+  const std::string_view place = url.substr(plain ? 7 : 8);
+  const Result<Place> parsed =
+      parse_place(place.substr(0, std::min(place.find_first_of("/?#"), place.size())));
+  if (!parsed) return parsed.error();
+  if (plain && !parsed->is_near) {
     return wrong(
         "plain http to a host outside this network would show what you type to others; use https");
   }

@@ -35,6 +35,44 @@ TEST(RemoteSettings, NeverPlainHttpToStrangers) {
   }
 }
 
+TEST(RemoteSettings, NoOtherNotationHidesAStranger) {
+  for (const char* url : {"http://134744072/",
+                          "http://0x08080808/",
+                          "http://010.010.010.010/",
+                          "http://8.526344/",
+                          "http://0x8.8.8.8/",
+                          "http://08.8.8.8/",
+                          "http://127.1/",
+                          "http://127.0.0.010/",
+                          "http://2130706433/",
+                          "http://%38.8.8.8/",
+                          "http://localhost%2eexample.org/",
+                          "http://ex%61mple/",
+                          "http://[fc::1]/",
+                          "http://[fd::1]/",
+                          "http://[fe8::1]/",
+                          "http://[::ffff:8.8.8.8]/",
+                          "http://[fe80::1%25eth0]/",
+                          "http://[fd00::1]x/",
+                          "http://[fd00::1",
+                          "http://127.0.0.1:0/",
+                          "http://127.0.0.1:x/",
+                          "http://127.0.0.1:99999/",
+                          "http://127.0.0.1:80:90/",
+                          "http://box\\example.org/",
+                          "http://box,example/",
+                          "http://127.0.0.1./",
+                          "https://0x08080808/"}) {
+    const Status fits = check(at(url));
+    ASSERT_FALSE(fits) << url;
+    EXPECT_EQ(fits.error().code, ErrorCode::BadArgument);
+  }
+  for (const char* url :
+       {"http://[::ffff:127.0.0.1]/", "http://[FD00::1]:80/", "http://box-2_a/"}) {
+    EXPECT_TRUE(check(at(url))) << url;
+  }
+}
+
 TEST(RemoteSettings, LimitsAreChecked) {
   RemoteSettings settings = at("http://127.0.0.1/");
   settings.time_limit = std::chrono::milliseconds(0);

@@ -192,7 +192,7 @@ void evaluate(const CorrectOptions& options, Outcome& outcome) {
   if (!options.no_peer) {
     Result<PeerProcess> peer = start_hunspell(options.programs);
     if (!peer) {
-      std::fprintf(stderr, "%s\n", peer.error().message.c_str());
+      std::cerr << peer.error().message << std::endl;
     } else {
       Result<Measured> measured = measure_hunspell(*peer, pairs, clean);
       if (!measured) return fail(outcome, measured.error());

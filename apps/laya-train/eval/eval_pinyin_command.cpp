@@ -55,14 +55,14 @@ std::optional<eval::PinyinResult> measure_peer(const PinyinOptions& options,
   }
   auto peer = PeerProcess::start({options.peer.empty() ? peer_program() : options.peer});
   if (!peer) {
-    std::fprintf(stderr, "libime: not measured: %s\n", peer.error().message.c_str());
+    std::cerr << "libime: not measured: " << peer.error().message << std::endl;
     return std::nullopt;
   }
   auto result = eval::evaluate_pinyin(
       sentences,
       [&](const std::string& typed, const std::string&) { return ask_peer(*peer, typed); }, how);
   if (!result) {
-    std::fprintf(stderr, "libime: not measured: %s\n", result.error().message.c_str());
+    std::cerr << "libime: not measured: " << result.error().message << std::endl;
     return std::nullopt;
   }
   return std::move(*result);

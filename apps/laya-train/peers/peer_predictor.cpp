@@ -9,6 +9,13 @@
 namespace laya::apps {
 namespace {
 
+/// The other program starts in another folder.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const std::string whole = std::filesystem::absolute(path, error).string();
+  return error ? path : whole;
+}
+
 Result<std::unique_ptr<PeerPredictor>> start_program(const PeerFolders& folders, const char* name) {
   const Result<std::string> path = peer_program(folders, name);
   if (!path) return path.error();
@@ -28,7 +35,7 @@ Result<std::unique_ptr<PeerPredictor>> start_baseline(const PeerFolders& folders
   }
   const Result<std::string> script = setup::find_data_file("bench/peers/baseline_ngrams.py");
   if (!script) return script.error();
-  return PeerPredictor::start({"python3", *script, folder, kind});
+  return PeerPredictor::start({"python3", "-I", absolute(*script), absolute(folder), kind});
 }
 
 }  // namespace
@@ -100,7 +107,8 @@ Result<std::unique_ptr<PeerPredictor>> start_presage(const PeerFolders& folders)
 Result<std::unique_ptr<PeerPredictor>> start_typing_booster() {
   const Result<std::string> script = setup::find_data_file("bench/peers/typing_booster.py");
   if (!script) return script.error();
-  return PeerPredictor::start({"/usr/bin/python3", *script});  // the one that has python3-gi
+  return PeerPredictor::start(
+      {"/usr/bin/python3", "-I", absolute(*script)});  // the one that has python3-gi
 }
 Result<std::unique_ptr<PeerPredictor>> start_trigram(const PeerFolders& folders) {
   return start_baseline(folders, "trigram");

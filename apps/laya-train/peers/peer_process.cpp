@@ -1,9 +1,7 @@
 #include "laya-train/peers/peer_process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/child_process.h"
 #include "format/metadata.h"
 
 namespace laya::apps {
@@ -31,23 +30,13 @@ Result<PeerProcess> PeerProcess::start(const std::vector<std::string>& arguments
   base::UniqueFd ours(ends[0]);
   const base::UniqueFd theirs(ends[1]);
   base::UniqueFd second(::fcntl(ours.get(), F_DUPFD_CLOEXEC, 0));
-  std::vector<std::string> words = arguments;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int error =
-      ::posix_spawnp(&child, words.front().c_str(), &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    return Error{ErrorCode::Unsupported, words.front() + ": " + std::strerror(error)};
-  }
-  return PeerProcess(child, std::move(ours), std::move(second));
+  base::ChildOptions options;
+  options.arguments = arguments;
+  options.environment = base::environment_with({}, {"PYTHON"});
+  options.in = options.out = theirs.get();
+  const Result<pid_t> child = base::start_child(options);
+  if (!child) return child.error();
+  return PeerProcess(*child, std::move(ours), std::move(second));
 }
 
 PeerProcess::PeerProcess(PeerProcess&& other) noexcept
@@ -62,9 +51,7 @@ PeerProcess::~PeerProcess() {
   }
   to_.reset();
   from_.reset();  // the end of its input ends it
-  int status = 0;
-  while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-  }
+  base::wait_for_child(child_);
 }
 
 Result<nlohmann::json> PeerProcess::read() {

@@ -15,8 +15,8 @@ namespace laya::apps {
 /// Move-only, one thread. The program ends with the object.
 class PeerProcess {
  public:
-  /// Starts `arguments[0]`, looked for in $PATH; its standard error is dropped. Unsupported: there
-  /// is none.
+  /// Starts `arguments[0]` as base::start_child() does, in "/": paths among the arguments must be
+  /// absolute. Its standard error is dropped. Unsupported: there is none.
   static Result<PeerProcess> start(const std::vector<std::string>& arguments);
 
   PeerProcess(PeerProcess&& other) noexcept;

@@ -1,17 +1,14 @@
 #include "laya/bench/bench_command.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/child_process.h"
 #include "base/clock.h"
 #include "common/model_options.h"
 #include "laya/bench/bench_decision.h"
@@ -47,29 +44,23 @@ struct Report {
 /// Process start to first candidate: this program's own `complete`, cold start included, pages
 /// warm. The median of five.
 Result<double> time_start(const predict::EnginePaths& paths) {
-  std::vector<std::string> words = {"laya", "complete",     "--context", "see you tom", "-n",
-                                    "1",    "--no-warm-up", "--deep",    "none"};
+  std::error_code error;
+  base::ChildOptions options;
+  options.arguments = {"/proc/self/exe", "complete", "--context", "see you tom", "-n", "1",
+                       "--no-warm-up",   "--deep",   "none"};
   for (const std::string& path : {paths.network_path, paths.ngram_path}) {
     if (!path.empty()) {
-      words.insert(words.end(), {"--model", path});
+      options.arguments.insert(options.arguments.end(),
+                               {"--model", std::filesystem::absolute(path, error).string()});
     }
   }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  options.environment = base::environment_with({});
 
   std::vector<double> times;
   for (int run = 0; run < 6; ++run) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
     const std::int64_t start = base::monotonic_ns();
-    const int error =
-        posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    int status = 0;
-    if (error != 0 || ::waitpid(child, &status, 0) != child || status != 0) {
+    const Result<pid_t> child = base::start_child(options);
+    if (!child || base::wait_for_child(*child) != 0) {
       return Error{ErrorCode::Internal, "bench: laya complete could not be run"};
     }
     if (run > 0) times.push_back(static_cast<double>(base::monotonic_ns() - start) / 1000);

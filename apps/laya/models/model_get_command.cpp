@@ -95,8 +95,8 @@ void get(const GetOptions& options, Outcome& outcome) {
       std::printf("%s is installed and intact; --again converts it anew\n", options.name.c_str());
       return;
     }
-    std::fprintf(stderr, "laya: %s is installed but damaged; installing it anew\n",
-                 options.name.c_str());
+    std::cerr << "laya: " << options.name << " is installed but damaged; installing it anew"
+              << std::endl;
   }
   ProgressLine progress(stderr, volume(options));
   const Result<catalog::Installed> installed = setup::install_known(*model, *install, progress);

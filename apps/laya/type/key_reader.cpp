@@ -73,6 +73,11 @@ std::string cleaned(std::string_view paste) {
 }  // namespace
 
 void KeyReader::feed(std::string_view bytes, std::vector<Key>& keys) {
+  if (pasting_ && bytes == "\x03") {  // alone: pressed, not pasted
+    flush(keys);
+    keys.push_back({KeyKind::Quit, {}});
+    return;
+  }
   pending_ += bytes;
   std::size_t at = 0;
   while (at < pending_.size()) {
@@ -86,7 +91,20 @@ void KeyReader::feed(std::string_view bytes, std::vector<Key>& keys) {
   pending_.erase(0, at);
 }
 
+void KeyReader::end_paste(std::vector<Key>& keys) {
+  keys.push_back({KeyKind::Paste, cleaned(paste_)});
+  paste_.clear();
+  paste_.shrink_to_fit();
+  pasting_ = false;
+}
+
 void KeyReader::flush(std::vector<Key>& keys) {
+  if (pasting_) {
+    paste_ += pending_;  // kept back, but no beginning of an end mark after all
+    pending_.clear();
+    end_paste(keys);
+    return;
+  }
   if (!waits()) {
     return;
   }
@@ -204,10 +222,7 @@ std::size_t KeyReader::read_paste(std::string_view bytes, std::vector<Key>& keys
   const std::size_t end = bytes.find(kPasteEnd);
   if (end != std::string_view::npos) {
     take(bytes.substr(0, end));
-    keys.push_back({KeyKind::Paste, cleaned(paste_)});
-    paste_.clear();
-    paste_.shrink_to_fit();
-    pasting_ = false;
+    end_paste(keys);
     return end + kPasteEnd.size();
   }
   // The end mark may be cut in two: keep what could be its beginning.

@@ -46,6 +46,8 @@ class KeyReader {
  public:
   /// Pastes longer than this are cut; the rest is dropped.
   static constexpr std::size_t kMaxPasteBytes = 16u << 20;
+  /// A paste whose end mark has not come this long after its last byte has none.
+  static constexpr int kPasteWaitMs = 2000;
 
   /// Takes in what the terminal sent and appends the keys that are complete.
   void feed(std::string_view bytes, std::vector<Key>& keys);
@@ -53,7 +55,10 @@ class KeyReader {
   /// Whether an ESC (or half a sequence) waits for more bytes. A terminal sends a sequence at once,
   /// so after some 30 ms without a byte the caller calls flush().
   bool waits() const { return !pending_.empty() && !pasting_; }
-  /// Nothing more came: a lone ESC is the Escape key, half a sequence is dropped.
+  /// Whether the end of a paste is waited for: without a byte for kPasteWaitMs the caller calls
+  /// flush(), or every key from there on would be text of the paste, Ctrl-C too.
+  bool pastes() const { return pasting_; }
+  /// Nothing more came: a lone ESC is the Escape key, half a sequence is dropped, a paste ends here.
   void flush(std::vector<Key>& keys);
 
  private:
@@ -61,6 +66,7 @@ class KeyReader {
   std::size_t read_one(std::string_view bytes, std::vector<Key>& keys);
   std::size_t read_escape(std::string_view bytes, std::vector<Key>& keys);
   std::size_t read_paste(std::string_view bytes, std::vector<Key>& keys);
+  void end_paste(std::vector<Key>& keys);
 
   std::string pending_;
   std::string paste_;

@@ -82,6 +82,26 @@ TEST(KeyReader, HoldsBackHalfACharacter) {
   EXPECT_EQ(keys[0].text, "我");
 }
 
+TEST(KeyReader, APasteWithoutItsEndMarkSwallowsNoKey) {
+  KeyReader reader;
+  std::vector<Key> keys;
+  reader.feed("\x1b[200~half a paste", keys);
+  EXPECT_TRUE(keys.empty());
+  EXPECT_TRUE(reader.pastes());
+  reader.flush(keys);  // nothing came for kPasteWaitMs
+  EXPECT_EQ(keys, (std::vector<Key>{{KeyKind::Paste, "half a paste"}}));
+  EXPECT_FALSE(reader.pastes());
+  keys.clear();
+  reader.feed("\x03", keys);
+  EXPECT_EQ(keys, (std::vector<Key>{{KeyKind::Quit, ""}}));
+
+  keys.clear();
+  reader.feed("\x1b[200~half", keys);
+  reader.feed("\x03", keys);  // while the end mark may still come
+  EXPECT_EQ(keys, (std::vector<Key>{{KeyKind::Paste, "half"}, {KeyKind::Quit, ""}}));
+  EXPECT_FALSE(reader.pastes());
+}
+
 TEST(KeyReader, TakesAMegabyteOfPasteAsOneKey) {
   const std::string text(1u << 20, 'x');
   const std::vector<Key> keys = keys_of("\x1b[200~" + text + "\x1b[201~");

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?2004h\x1b[0m\x1b[2J\x1b[H";
 constexpr std::string_view kLeave = "\x1b[0m\x1b[?2004l\x1b[?25h\x1b[?1049l";
-constexpr int kHandled[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH};
+constexpr int kHandled[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
+constexpr int kLeaveWaitMs = 200;  // for a terminal that takes nothing
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 // A signal handler can reach nothing but globals. Both are written in open(), before a handler is
@@ -39,7 +40,7 @@ void tell(int signal_number) {
 void restore_and_crash(int signal_number) {
   // Only async-signal-safe calls.
   [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, kLeave.data(), kLeave.size());
-  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &crash_termios);
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &crash_termios);
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
 }
@@ -55,6 +56,20 @@ void set_handlers(void (*handled)(int), void (*crashed)(int)) {
   for (const int signal_number : kCrashes) {
     ::sigaction(signal_number, &action, nullptr);
   }
+}
+
+/// The terminal of standard output, not blocking: a write to one that takes nothing must not keep a
+/// signal from ending us. Not that flag on the descriptor itself, which the shell shares.
+base::UniqueFd open_output() {
+  std::array<char, 256> name;
+  base::UniqueFd out;
+  if (::ttyname_r(STDOUT_FILENO, name.data(), name.size()) == 0) {
+    out.reset(::open(name.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  }
+  if (!out.valid()) {
+    out.reset(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  }
+  return out;
 }
 
 }  // namespace
@@ -76,11 +91,19 @@ Result<Terminal> Terminal::open() {
   crash_termios = saved;
   signal_pipe = ends[1];
   set_handlers(tell, restore_and_crash);
-  return Terminal(base::UniqueFd(ends[0]), base::UniqueFd(ends[1]), saved);
+  return Terminal(base::UniqueFd(ends[0]), base::UniqueFd(ends[1]), open_output(), saved);
 }
 
-Terminal::Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, const termios& saved)
-    : signals_(std::move(signals)), signal_writer_(std::move(signal_writer)), saved_(saved) {
+Terminal::Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, base::UniqueFd out,
+                   const termios& saved)
+    : signals_(std::move(signals)),
+      signal_writer_(std::move(signal_writer)),
+      out_(std::move(out)),
+      saved_(saved) {
+  enter();
+}
+
+void Terminal::enter() {
   termios raw = saved_;
   ::cfmakeraw(&raw);
   raw.c_cc[VMIN] = 1;
@@ -89,11 +112,56 @@ Terminal::Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, const t
   write(kEnter);
 }
 
+/// Never waits long: TCSANOW, not a setting that first waits until all output is gone.
+void Terminal::leave() {
+  std::string_view left = kLeave;
+  for (int tries = 0; !left.empty() && tries < 2; ++tries) {
+    pollfd out{out_.get(), POLLOUT, 0};
+    ::poll(&out, 1, kLeaveWaitMs);
+    const ssize_t put = ::write(out_.get(), left.data(), left.size());
+    if (put > 0) {
+      left.remove_prefix(static_cast<std::size_t>(put));
+    } else {
+      ::tcflush(out_.get(), TCOFLUSH);  // a picture that nobody took makes room
+    }
+  }
+  ::tcflush(STDIN_FILENO, TCIFLUSH);
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &saved_);
+}
+
+/// Stops as the signal asks, the terminal as it was meanwhile.
+void Terminal::suspend() {
+  leave();
+  std::signal(SIGTSTP, SIG_DFL);
+  std::raise(SIGTSTP);  // returns when it goes on
+  set_handlers(tell, restore_and_crash);
+  enter();
+  redraw_ = true;
+}
+
+void Terminal::take_signals() {
+  unsigned char number = 0;
+  while (stop_signal_ == 0 && ::read(signals_.get(), &number, 1) == 1) {
+    if (number == SIGWINCH) {
+      redraw_ = true;
+    } else if (number == SIGTSTP) {
+      suspend();
+    } else if (number == SIGCONT) {  // after SIGSTOP, which nobody can see coming
+      enter();
+      redraw_ = true;
+    } else {
+      stop_signal_ = number;
+    }
+  }
+}
+
 Terminal::Terminal(Terminal&& other) noexcept
     : signals_(std::move(other.signals_)),
       signal_writer_(std::move(other.signal_writer_)),
+      out_(std::move(other.out_)),
       saved_(other.saved_),
       active_(std::exchange(other.active_, false)),
+      redraw_(other.redraw_),
       stop_signal_(other.stop_signal_) {}
 
 Terminal::~Terminal() { restore(); }
@@ -102,12 +170,17 @@ void Terminal::restore() {
   if (!std::exchange(active_, false)) {
     return;
   }
-  write(kLeave);
-  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved_);
+  leave();
   set_handlers(SIG_DFL, SIG_DFL);
 }
 
 Terminal::Event Terminal::wait(int timeout_ms, std::span<const int> others) {
+  if (stop_signal_ != 0) {
+    return Event::Stop;
+  }
+  if (std::exchange(redraw_, false)) {
+    return Event::Resized;
+  }
   // poll() passes over a negative descriptor.
   std::array<pollfd, 2 + kMaxOthers> fds{{{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
   others = others.first(std::min(others.size(), kMaxOthers));
@@ -125,17 +198,11 @@ Terminal::Event Terminal::wait(int timeout_ms, std::span<const int> others) {
     return Event::Stop;
   }
   if ((fds[1].revents & POLLIN) != 0) {
-    unsigned char number = 0;
-    bool resized = false;
-    while (::read(signals_.get(), &number, 1) == 1) {
-      if (number == SIGWINCH) {
-        resized = true;
-      } else {
-        stop_signal_ = number;
-        return Event::Stop;
-      }
+    take_signals();
+    if (stop_signal_ != 0) {
+      return Event::Stop;
     }
-    if (resized) {
+    if (std::exchange(redraw_, false)) {
       return Event::Resized;
     }
   }
@@ -158,13 +225,15 @@ bool Terminal::read(std::string& bytes) {
 }
 
 void Terminal::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+  while (!bytes.empty() && stop_signal_ == 0) {
+    const ssize_t put = ::write(out_.get(), bytes.data(), bytes.size());
     if (put > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(put));
     } else if (put < 0 && errno == EAGAIN) {
-      pollfd out{STDOUT_FILENO, POLLOUT, 0};
-      ::poll(&out, 1, 100);
+      std::array<pollfd, 2> fds{{{out_.get(), POLLOUT, 0}, {signals_.get(), POLLIN, 0}}};
+      if (::poll(fds.data(), fds.size(), -1) > 0 && fds[1].revents != 0) {
+        take_signals();
+      }
     } else if (put < 0 && errno != EINTR) {
       return;  // the terminal is gone; wait() will say so
     }

@@ -1,6 +1,6 @@
 // The terminal in raw mode, for as long as this object lives: alternate screen, bracketed paste, no
 // echo. It is put back as it was on destruction, on SIGTERM, SIGHUP, SIGINT and SIGQUIT (reported
-// by wait()), and on a crash.
+// by wait()), on a crash, and while the program is stopped (SIGTSTP).
 #pragma once
 
 #include <termios.h>
@@ -36,7 +36,7 @@ class Terminal {
     Bytes,    ///< something was typed: read()
     Other,    ///< one of `others` is readable
     Timeout,  ///< nothing happened
-    Resized,  ///< size() has changed
+    Resized,  ///< size() has changed, or the screen was another program's: draw it all
     Stop,     ///< a signal asks to end, or the terminal is gone
   };
   static constexpr std::size_t kMaxOthers = 4;
@@ -47,6 +47,8 @@ class Terminal {
 
   /// Appends what can be read without waiting. False when the terminal is gone.
   bool read(std::string& bytes);
+  /// A terminal that takes nothing (its output is stopped) is waited for, until a signal asks to
+  /// end: what is left is dropped then, and wait() says Stop.
   void write(std::string_view bytes);
 
   /// At least 1 × 1; 24 × 80 where the terminal does not say.
@@ -59,12 +61,20 @@ class Terminal {
   void restore();
 
  private:
-  Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, const termios& saved);
+  Terminal(base::UniqueFd signals, base::UniqueFd signal_writer, base::UniqueFd out,
+           const termios& saved);
+
+  void enter();
+  void leave();
+  void suspend();
+  void take_signals();
 
   base::UniqueFd signals_;  // a pipe: signals arrive as bytes, waited for together with the keys
   base::UniqueFd signal_writer_;
+  base::UniqueFd out_;  // the terminal, opened once more: what is set on it is not the shell's
   termios saved_;
   bool active_ = true;
+  bool redraw_ = false;
   int stop_signal_ = 0;
 };
 

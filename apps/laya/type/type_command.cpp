@@ -43,7 +43,11 @@ void run(Terminal& terminal, TypeEditor& editor, std::string_view model, std::st
     keys.clear();
     while (keys.empty()) {
       const bool loading = editor.deep_state() == predict::DeepState::Waiting;
-      const int wait_ms = reader.waits() ? kEscapeWaitMs : loading ? kLoadingWaitMs : -1;
+      const bool half = reader.waits() || reader.pastes();
+      int wait_ms = loading ? kLoadingWaitMs : -1;
+      if (half) {
+        wait_ms = reader.waits() ? kEscapeWaitMs : KeyReader::kPasteWaitMs;
+      }
       const std::array<int, 2> others{editor.deep_fd(), editor.remote_fd()};
       const Terminal::Event event = terminal.wait(wait_ms, others);
       if (event == Terminal::Event::Stop) {
