@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "common/model_options.h"
+#include "base/printable.h"
+#include "common/program_output.h"
 #include "laya/type/simulated_user.h"
 #include "laya/type/type_editor.h"
 #include "setup/data_files.h"

@@ -54,6 +54,8 @@ Status keep_licences(const catalog::Store& store, std::string_view name,
 /// A .laya, copied section by section as it is.
 Status copy_model(const std::string& from, const std::string& to, Progress& progress) {
   constexpr std::size_t kPiece = 8u << 20;
+  // Its header first: gigabytes of something else are not copied.
+  if (const auto header = format::ModelFile::open(from); !header) return header.error();
   const auto file = base::MappedFile::open(from, kMaxModelBytes);
   if (!file) return file.error();
   auto out = base::AtomicFile::create(to);

@@ -2,12 +2,18 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/atomic_file.h"
 
 namespace laya::text {
 namespace {
+
+// Prose shrinks to a third or a tenth, never to a two-hundredth: a small file that unpacks to
+// gigabytes was made to fill memory.
+constexpr std::uint64_t kMostExpansion = 200;
+constexpr std::uint64_t kAlwaysAllowedBytes = 64u << 20;
 
 Error too_large(const std::string& name, std::uint64_t limit_bytes) {
   return {ErrorCode::TooLarge, name + ": holds more than " + std::to_string(limit_bytes) +
@@ -18,6 +24,10 @@ Error too_large(const std::string& name, std::uint64_t limit_bytes) {
 
 Result<std::string> decompressed(std::string_view raw, const std::string& name,
                                  std::uint64_t limit_bytes) {
+  limit_bytes = std::min(limit_bytes, std::max(kAlwaysAllowedBytes, kMostExpansion * raw.size()));
+  const unsigned long long declared = ZSTD_getFrameContentSize(raw.data(), raw.size());
+  const bool known = declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR;
+  if (known && declared > limit_bytes) return too_large(name, limit_bytes);
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                              ZSTD_freeDStream);
   if (!stream) return Error{ErrorCode::Internal, name + ": zstd has no memory"};

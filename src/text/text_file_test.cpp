@@ -27,10 +27,22 @@ TEST(TextFile, IsReadAlikePlainAndCompressed) {
 
 TEST(TextFile, HoldsNoMoreThanItsLimit) {
   const base::TestFolder folder;
-  const std::string text(100'000'000, 'a');  // 9 kB of zstd
-  ASSERT_TRUE(base::write_file(folder.file("bomb.zst"), compressed(text)));
-  EXPECT_EQ(read_text_file(folder.file("bomb.zst"), 99'999'999).error().code, ErrorCode::TooLarge);
-  EXPECT_EQ(read_text_file(folder.file("bomb.zst"), 100'000'000)->size(), text.size());
+  const std::string text(1'000'000, 'a');
+  ASSERT_TRUE(base::write_file(folder.file("a.zst"), compressed(text)));
+  EXPECT_EQ(read_text_file(folder.file("a.zst"), 999'999).error().code, ErrorCode::TooLarge);
+  EXPECT_EQ(read_text_file(folder.file("a.zst"), 1'000'000)->size(), text.size());
+}
+
+TEST(TextFile, ASmallFileDoesNotFillMemory) {
+  const std::string bomb = compressed(std::string(65u << 20, 'x'));
+  ASSERT_LT(bomb.size(), 100'000u);
+  // Frame after frame, each of them small: no size is declared for all of them.
+  const std::string frame = compressed(std::string(1u << 20, 'x'));
+  std::string frames;
+  for (int i = 0; i < 65; ++i) frames += frame;
+  for (const std::string& raw : {bomb, frames}) {
+    EXPECT_EQ(decompressed(raw, "x", std::uint64_t{1} << 32).error().code, ErrorCode::TooLarge);
+  }
 }
 
 TEST(TextFile, WhatIsNoZstdSaysSo) {

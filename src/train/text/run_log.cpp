@@ -1,5 +1,7 @@
 #include "train/text/run_log.h"
 
+#include <sys/file.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +13,12 @@ Result<RunLog> RunLog::open(const std::filesystem::path& path) {
   log.file_.reset(std::fopen(path.c_str(), "ae"));
   if (!log.file_)
     return Error{ErrorCode::Io, path.string() + ": cannot be opened: " + std::strerror(errno)};
+  // Held as long as the file is open, and gone with the process, however that ends.
+  if (::flock(::fileno(log.file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{ErrorCode::BadArgument,
+                 path.string() +
+                     ": another training run writes here; wait for its end, or give this one "
+                     "another folder"};
   return log;
 }
 

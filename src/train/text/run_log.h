@@ -16,7 +16,8 @@ namespace laya::train {
 /// crash see whole lines. One thread.
 class RunLog {
  public:
-  /// Error Io: cannot be opened for appending.
+  /// Io: cannot be opened for appending; BadArgument: another run has it open, here or in another
+  /// process.
   static Result<RunLog> open(const std::filesystem::path& path);
 
   /// `json` is one object without newlines. Error Io: disk full.
