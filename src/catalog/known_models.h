@@ -18,9 +18,6 @@ struct WheelEntry {
   std::string_view version;
   std::string_view entry;  ///< path inside the wheel
   std::uint64_t bytes;     ///< exact size of that entry
-  /// Of a licence text: 64 lower-case hexadecimal digits. Empty for parts, which are checked as one
-  /// file (source_sha256).
-  std::string_view sha256 = {};
 };
 
 /// Whether the user must agree to the licence before anything is downloaded.

@@ -47,9 +47,7 @@ struct TinyModel {
   WheelEntry parts[2] = {
       {"tiny-model-part1", "1.0", "tiny_model_part1/data/m.part00", first.size()},
       {"tiny-model-part2", "1.0", "tiny_model_part2/data/m.part01", second.size()}};
-  std::string terms_sha256 = sha256_of(terms);
-  WheelEntry licences[1] = {
-      {"tiny-model", "1.0", "tiny_model/TERMS.txt", terms.size(), terms_sha256}};
+  WheelEntry licences[1] = {{"tiny-model", "1.0", "tiny_model/TERMS.txt", terms.size()}};
 
   TinyModel() = default;
   TinyModel(const TinyModel&) = delete;
