@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/model_options.h"
 #include "base/printable.h"
+#include "common/model_options.h"
 #include "common/program_output.h"
 #include "laya/type/simulated_user.h"
 #include "laya/type/type_editor.h"

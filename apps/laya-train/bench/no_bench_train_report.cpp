@@ -4,9 +4,9 @@
 namespace laya::apps {
 
 Result<std::string> bench_train_report() {
-  return Error{
-      ErrorCode::Unsupported,
-      "bench train: this build has no trainer (MLX or oneDNN is missing); run: scripts/setup training"};
+  return Error{ErrorCode::Unsupported,
+               "bench train: this build has no trainer (MLX or oneDNN is missing); run: "
+               "scripts/setup training"};
 }
 
 }  // namespace laya::apps

@@ -45,6 +45,23 @@ struct DeepService::Load : DeepWork {
   DeepService* service;
 };
 
+// The memory of phrases is the worker's: it is wiped there.
+struct DeepService::ForgetSaid : DeepWork {
+  explicit ForgetSaid(DeepService& s) : service(&s) {}
+  void run(const base::CancelFlag&) override { service->ghost().forget_said(); }
+  DeepService* service;
+};
+
+void DeepService::forget(SessionId session) {
+  if (model() == nullptr) {
+    return;
+  }
+  turns_->forget(session);
+  const std::lock_guard lock(sending_);
+  line_.take();  // the load, which is done, or an earlier one of these
+  line_.submit(std::make_unique<ForgetSaid>(*this));
+}
+
 DeepService::DeepService(Loader loader, const Engine& engine, std::size_t most_turns)
     : loader_(std::move(loader)), engine_(&engine), most_turns_(most_turns) {}
 
@@ -52,6 +69,7 @@ DeepService::~DeepService() = default;
 
 void DeepService::request() {
   if (!requested_.exchange(true) && model() == nullptr) {
+    const std::lock_guard lock(sending_);
     line_.submit(std::make_unique<Load>(*this));
   }
 }

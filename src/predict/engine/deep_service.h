@@ -18,6 +18,7 @@
 #include "predict/deep/deep_model.h"
 #include "predict/deep/deep_options.h"
 #include "predict/deep/deep_tier.h"
+#include "predict/engine/session_id.h"
 #include "predict/ghost/deep_ghost.h"
 
 namespace laya::predict {
@@ -58,6 +59,10 @@ class DeepService {
   /// it. A session takes back its own when it is cleared. Thread-safe; model() must be there.
   model::PrefixCache& prefixes() { return *prefixes_; }
 
+  /// Wipes all that is kept of a session's text: its turn, its prefixes, and what the ghost's search
+  /// remembers of phrases, whoever's they were. The session has no turn out. Thread-safe.
+  void forget(SessionId session);
+
   /// What sessions ask the decoder with. Thread-safe; model() must be there.
   DeepTurns& turns() { return *turns_; }
 
@@ -67,6 +72,7 @@ class DeepService {
 
  private:
   struct Load;
+  struct ForgetSaid;
 
   void read_openings();
 
@@ -83,7 +89,8 @@ class DeepService {
   std::atomic<const DeepModel*> ready_{nullptr};
   std::atomic<bool> requested_{false};
   DeepTier tier_;
-  DeepLine line_{tier_};  // last: its end waits for the load
+  std::mutex sending_;
+  DeepLine line_{tier_};  // last: its end waits for what was sent
 };
 
 }  // namespace laya::predict

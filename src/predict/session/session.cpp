@@ -39,8 +39,8 @@ void Session::Impl::leave() {
   take_back();
   line.reset();
   engine->workbenches().forget(id);
-  if (service != nullptr && service->model() != nullptr) {
-    service->turns().forget(id);
+  if (late != nullptr) {  // the decoder was asked
+    service->forget(id);
   }
   wipe_answers();
   rank_rows.clear();
@@ -81,8 +81,8 @@ void Session::Impl::wipe_answers() {
 void Session::Impl::block(std::uint64_t new_revision) {
   field.clear();
   engine->workbenches().forget(id);
-  if (service != nullptr && service->model() != nullptr) {
-    service->turns().forget(id);
+  if (late != nullptr) {  // the decoder was asked
+    service->forget(id);
   }
   wipe_answers();
   field.revision = new_revision;
