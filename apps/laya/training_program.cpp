@@ -101,7 +101,8 @@ Error run_training_program(char** argv) {
 TrainingProbe probe_training() {
   const std::string path = find_training_program();
   if (path.empty()) return parse_training_probe("");
-  const Result<catalog::ProgramEnd> end = catalog::run_program({path, "probe"}, {}, {});
+  const Result<catalog::ProgramEnd> end = catalog::run_program(
+      {.arguments = {path, "probe"}, .environment = base::environment_with({})}, {});
   return parse_training_probe(end ? std::string_view(end->output) : std::string_view());
 }
 

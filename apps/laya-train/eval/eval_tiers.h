@@ -93,7 +93,7 @@ struct Measured {
 /// Calls `measure(engine)`, which gives a Result<T>, for each of them.
 template <typename T, typename Measure>
 Result<Measured<T>> measure_tiers(const Tiers& tiers, const Measure& measure) {
-  Result<T> both = measure(tiers.both);
+  Result<T> both = measure(*tiers.both);
   if (!both) return std::move(both).error();
   Measured<T> measured{std::move(both).value(), std::nullopt};
   if (tiers.instant) {

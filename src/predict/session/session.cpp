@@ -39,7 +39,7 @@ void Session::Impl::leave() {
   take_back();
   line.reset();
   engine->workbenches().forget(id);
-  if (late != nullptr) {  // the decoder was asked
+  if (std::exchange(asked_decoder, false)) {
     service->forget(id);
   }
   wipe_answers();
@@ -81,7 +81,7 @@ void Session::Impl::wipe_answers() {
 void Session::Impl::block(std::uint64_t new_revision) {
   field.clear();
   engine->workbenches().forget(id);
-  if (late != nullptr) {  // the decoder was asked
+  if (std::exchange(asked_decoder, false)) {
     service->forget(id);
   }
   wipe_answers();

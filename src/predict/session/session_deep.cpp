@@ -59,6 +59,7 @@ std::unique_ptr<DeepTurn> Session::Impl::ask_decoder(const DecideOptions& option
   if (late == nullptr) {
     late = std::make_unique<ReplyBuffers>();
   }
+  asked_decoder = true;
   turn_began = turn->source().statistics();
   turn->ask(id, field, question);
   if (!turn->needs_pass()) {
@@ -82,6 +83,7 @@ std::unique_ptr<DeepTurn> Session::Impl::read_here() {
   }
   std::unique_ptr<DeepTurn> turn = service->turns().take(id);
   if (turn != nullptr) {
+    asked_decoder = true;
     turn_began = turn->source().statistics();
     turn->ask(id, field, question);
     turn->read(nullptr);

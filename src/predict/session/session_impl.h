@@ -117,6 +117,7 @@ struct Session::Impl {
   // --- The deep tier.
   DeepService* service = nullptr;
   std::unique_ptr<ReplyBuffers> late;  // of deep_reply(); made at the first question
+  bool asked_decoder = false;          // since the text was wiped: it may remember some of it
   DeepStatistics statistics;
   DeepStatistics turn_began;  // of the turn's source, when it was asked
   std::int64_t asked_ns = 0;
