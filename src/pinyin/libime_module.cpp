@@ -16,7 +16,7 @@ Result<PinyinData> load_libime(const LibimePaths& paths) {
       module == nullptr ? nullptr : reinterpret_cast<Load>(::dlsym(module, "laya_libime_load"));
   if (load == nullptr) {
     const char* why = ::dlerror();
-    return Error{ErrorCode::Unsupported,
+    return Error{ErrorCode::Io,
                  std::string("pinyin: libime cannot be loaded; install libimepinyin0 (") +
                      (why != nullptr ? why : "no reason given") + ")"};
   }

@@ -7,6 +7,7 @@
 
 #include "base/allocation_counter.h"
 #include "pinyin/test_lexicon.h"
+#include "pinyin/test_libime.h"
 #include "predict/session/test_engine.h"
 #include "predict/source/block_list.h"
 
@@ -19,7 +20,7 @@ const PinyinModel& small_model() {
   return model;
 }
 
-/// libime's own data and the shipped model: what users have. nullptr where libime is not installed.
+/// libime's own data and the shipped model: what users have. nullptr where libime cannot be loaded.
 const PinyinModel* real_model() {
   static const auto engine = [] {
     const std::string folder = std::string(LAYA_SOURCE_DIR) + "/models/instant/";
@@ -261,7 +262,8 @@ TEST(PinyinSession, NeedsADecoderToReorder) {
 class RealPinyin : public testing::Test {
  protected:
   void SetUp() override {
-    if (real_model() == nullptr) GTEST_SKIP() << "libime is not installed";
+    if (pinyin::built_without_libime()) GTEST_SKIP() << "built without libime";
+    ASSERT_NE(real_model(), nullptr);
   }
 };
 
@@ -338,8 +340,9 @@ TEST_F(RealPinyin, EndsForMoreLettersThanTheTreeHolds) {
 
 // Of many states held at once, one that a later word asks for was given up for a new one.
 TEST(PinyinSession, KeepsTheStatesThatALetterAsksAbout) {
+  if (pinyin::built_without_libime()) GTEST_SKIP() << "built without libime";
   const PinyinModel* model = real_model();
-  if (model == nullptr) GTEST_SKIP() << "libime's data is not installed";
+  ASSERT_NE(model, nullptr);
   PinyinSession session(*model);
   ASSERT_TRUE(session.set_context(""));
   ASSERT_TRUE(session.type("bainiantingweiyuxianbolanfuluociwafu"));
