@@ -1,7 +1,6 @@
 #include "predict/engine/deep_turn.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/clock.h"
 #include "predict/engine/deep_service.h"
@@ -12,9 +11,6 @@
 
 namespace laya::predict {
 namespace {
-
-// Below any pool's probability: the logarithm of an empty one stays finite.
-constexpr float kLeastMass = 1e-30F;
 
 SearchSources with_decoder(const Workbench& bench, DeepSource* decoder) {
   SearchSources all = bench.sources();
@@ -97,7 +93,7 @@ void DeepTurn::start_ghost(const ReplyBuffers& list) {
   };
   float log_mass = 0;
   if (!field_.text.open_word().empty()) {
-    log_mass = std::log(std::max(list.pool_mass, kLeastMass));
+    log_mass = list.log_mass();
     const std::string_view prefix(list.prefix_bytes.data(), list.prefix_length);
     for (const PoolWord& word : list.pool.words()) {
       if (word.key == prefix && word.score != kImpossible) {

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "predict/engine/engine.h"
 #include "text/tokenizer.h"
 
 namespace laya::predict {
-namespace {
-
-// Below any pool's probability: the logarithm of an empty one stays finite.
-constexpr float kLeastMass = 1e-30F;
-
-}  // namespace
-
 Workbench::Workbench(const Engine& engine)
     : engine_(&engine),
       lists_({&engine.index(), engine.ngrams(), engine.ranker()}),
@@ -139,7 +131,7 @@ void Workbench::find_ghost(const TextField& field, ReplyBuffers* out) {
     starts[size++] = {};
   } else {
     // The list's words, and the typed word itself if it may be whole already: "see" ▶ " you".
-    const float log_mass = std::log(std::max(out->pool_mass, kLeastMass));
+    const float log_mass = out->log_mass();
     const std::string_view prefix(out->prefix_bytes.data(), out->prefix_length);
     const auto add = [&](const PoolWord& word, std::string_view insert) {
       GhostStart& start = starts[size];

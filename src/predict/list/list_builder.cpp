@@ -196,6 +196,11 @@ void ListBuilder::ask_for_offers(const SearchSources& sources, const TypedText& 
 
 ListBuilder::ListBuilder(const ListParts& parts) : parts_(parts), ranker_(parts.ranker) {}
 
+float ReplyBuffers::log_mass() const {
+  constexpr float kLeastMass = 1e-30F;  // below any pool's that holds a word
+  return std::log(std::max(pool_mass, kLeastMass));
+}
+
 std::string_view ReplyBuffers::keep_ghost(std::string_view text) {
   const std::size_t size = std::min(text.size(), ghost_text.size());
   std::copy_n(text.begin(), size, ghost_text.begin());

@@ -43,6 +43,8 @@ struct ReplyBuffers {
   ReplyBuffers(const ReplyBuffers&) = delete;
   ReplyBuffers& operator=(const ReplyBuffers&) = delete;
 
+  /// ln of the pool's probability; finite for an empty one too.
+  float log_mass() const;
   /// Copies a ghost's text; the view lives as long as the buffers.
   std::string_view keep_ghost(std::string_view text);
   /// Forgets the list, and overwrites what was written of it.

@@ -15,9 +15,11 @@
 
 namespace laya::predict {
 
-Session::Impl::Impl(std::shared_ptr<const Engine> first, const EngineSlot* s) : slot(s) {
-  slot_version = slot != nullptr ? slot->version() : 0;
-  join(std::move(first));
+Session::Impl::Impl(std::shared_ptr<const Engine> first) : slot(nullptr) { join(std::move(first)); }
+
+// The version first: where a swap comes between, the next edit looks again.
+Session::Impl::Impl(const EngineSlot& s) : slot(&s), slot_version(s.version()) {
+  join(s.current());
 }
 
 Session::Impl::~Impl() {
@@ -57,9 +59,8 @@ void Session::Impl::take_new_engine() {
   join(slot->current());
 }
 
-Session::Session(const Engine& engine)
-    : impl_(std::make_unique<Impl>(engine.shared_from_this(), nullptr)) {}
-Session::Session(const EngineSlot& slot) : impl_(std::make_unique<Impl>(slot.current(), &slot)) {}
+Session::Session(const Engine& engine) : impl_(std::make_unique<Impl>(engine.shared_from_this())) {}
+Session::Session(const EngineSlot& slot) : impl_(std::make_unique<Impl>(slot)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;

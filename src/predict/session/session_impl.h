@@ -43,7 +43,8 @@ inline std::int64_t deadline_of(std::int32_t wait_us, std::int64_t edit_begin, s
 }
 
 struct Session::Impl {
-  Impl(std::shared_ptr<const Engine> engine, const EngineSlot* slot);
+  explicit Impl(std::shared_ptr<const Engine> engine);
+  explicit Impl(const EngineSlot& slot);
   ~Impl();
 
   // --- Edits (session.cpp).
