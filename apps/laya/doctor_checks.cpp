@@ -269,7 +269,7 @@ std::string report_text(const std::vector<Check>& checks) {
     std::string status(health_name(check.health));
     std::string name = check.name;
     status.resize(std::max(status.size(), kStatusWidth), ' ');
-    name.resize(std::max(name.size(), kNameWidth), ' ');
+    name.resize(std::max(name.size() + 1, kNameWidth), ' ');
     out += status + name + check.detail + "\n";
     if (!check.remedy.empty()) {
       out += std::string(kStatusWidth + kNameWidth, ' ') + "-> " + check.remedy + "\n";
